@@ -183,6 +183,7 @@ fetch_source()
 			"$package/scripts/checkpatch.pl" \
 			"$package/scripts/spelling.txt" \
 			"$package/scripts/const_structs.checkpatch" \
+			"$package/scripts/subarch.include" \
 			"$package/LICENSES"
 	publish source "source_$(candidate "$package")"
 }

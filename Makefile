@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# Builds everything of pld-sim. `make help` lists the targets.
+#
+# User space goes to $(O), by relative path, so that it builds in a folder
+# whose path has spaces. The module is built in $(O)/modules-<kernel>, a
+# mirror of its sources made of symbolic links: each kernel has its own
+# objects, and the top folder gets the finished module only.
+
+PLD_VERSION := 0.1.0
+SOVERSION := 0
+
+O ?= build
+CFLAGS ?= -O2 -g
+PREFIX ?= /usr/local
+INCLUDEDIR ?= $(PREFIX)/include
+LIBDIR ?= $(PREFIX)/lib
+BINDIR ?= $(PREFIX)/bin
+DOCDIR ?= $(PREFIX)/share/doc/pld-sim
+UDEVDIR ?= $(PREFIX)/lib/udev/rules.d
+
+# What libpld itself is linked with.
+LIB_LIBS :=
+
+export PLD_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pld-sim
+KDIR ?= $(or $(wildcard /lib/modules/$(shell uname -r)/build),$(PLD_CACHE)/6.1/build)
+KSFT_DIR ?= $(PLD_CACHE)/source/tools/testing/selftests
+
+# What is given to this make on its command line (CC, O, V...) means something
+# else to Kbuild; sub-makes are told explicitly.
+MAKEOVERRIDES :=
+export O CC
+
+ifeq ($(V),1)
+Q :=
+say :=
+else
+Q := @
+say = @printf '  %-7s %s\n'
+MAKEFLAGS += --no-print-directory
+endif
+
+# 1. User space.
+
+PLD_INC := -Ilib/include -Ilib -Iuapi
+PLD_CPPFLAGS := $(PLD_INC) -D_GNU_SOURCE -DPLD_VERSION='"$(PLD_VERSION)"'
+PLD_CFLAGS := -std=gnu11 -Wall -Wextra -fPIC -fvisibility=hidden
+
+LIB_OBJS := $(patsubst %.c,$(O)/obj/%.o,$(wildcard lib/*.c lib/*/*.c))
+TOOLS := $(notdir $(patsubst %/,%,$(dir $(wildcard tools/*/main.c))))
+LIB_A := $(O)/libpld.a
+LIB_SO := $(O)/libpld.so.$(SOVERSION)
+
+.DEFAULT_GOAL := all
+all: userland modules_if_possible
+
+userland: lib tools $(TOOLS)
+
+lib: $(LIB_A) $(LIB_SO) $(O)/libpld.so
+
+tools: $(TOOLS:%=$(O)/tools/%)
+
+# Objects depend on how they are compiled.
+FLAGS := $(CC) $(CFLAGS) $(CPPFLAGS) $(LDFLAGS) $(PLD_CFLAGS) $(PLD_CPPFLAGS)
+$(O)/obj/flags: FORCE
+	@mkdir -p $(@D)
+	@echo '$(subst ','\'',$(FLAGS))' | cmp -s - $@ || \
+		echo '$(subst ','\'',$(FLAGS))' > $@
+
+$(O)/obj/%.o: %.c $(O)/obj/flags
+	$(say) CC $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(PLD_CPPFLAGS) $(PLD_CFLAGS) $(CFLAGS) \
+		-MMD -MP -c $< -o $@
+
+$(LIB_A): $(LIB_OBJS)
+	$(say) AR $@
+	$(Q)rm -f $@ && $(AR) rcs $@ $(LIB_OBJS)
+
+$(LIB_SO): $(LIB_OBJS) lib/libpld.map
+	$(say) LD $@
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(@F) \
+		-Wl,--version-script=lib/libpld.map \
+		$(LIB_OBJS) $(LIB_LIBS) -o $@
+
+$(O)/libpld.so: $(LIB_SO)
+	$(Q)ln -sf $(<F) $@
+
+# A tool is a folder; it is linked statically with libpld, to start anywhere.
+define tool_rule
+$(1)_OBJS := $$(patsubst %.c,$$(O)/obj/%.o,$$(wildcard tools/$(1)/*.c))
+$$(O)/tools/$(1): $$($(1)_OBJS) $$(LIB_A)
+	$$(say) LD $$@
+	@mkdir -p $$(@D)
+	$$(Q)$$(CC) $$(CFLAGS) $$(LDFLAGS) $$($(1)_OBJS) $$(LIB_A) \
+		$$(LIB_LIBS) -o $$@
+$(1): $$(O)/tools/$(1)
+	$$(say) COPY $$@
+	$$(Q)cp $$< $$@
+-include $$($(1)_OBJS:.o=.d)
+endef
+$(foreach t,$(TOOLS),$(eval $(call tool_rule,$(t))))
+-include $(LIB_OBJS:.o=.d)
+
+# 2. The module.
+
+ABS_O := $(if $(filter /%,$(O)),$(O),$(CURDIR)/$(O))
+UTSRELEASE := include/generated/utsrelease.h
+KRELEASE = $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' \
+	"$(KDIR)/$(UTSRELEASE)" 2>/dev/null)
+KBUILD_DIR = $(ABS_O)/modules-$(KRELEASE)
+KBUILD_MAKE = $(MAKE) -C $(KDIR) M=$(KBUILD_DIR) PLD_VERSION=$(PLD_VERSION) \
+	CONFIG_DEBUG_INFO_BTF_MODULES= \
+	$(if $(C),C=$(C)) $(if $(W),W=$(W)) $(if $(V),V=$(V)) \
+	$(if $(KCC),CC=$(KCC))
+
+spaced = $(filter-out 1,$(words $(1)))
+HEADERS_HINT = no kernel headers in KDIR=$(KDIR) (make setup fetches some; \
+	or apt-get install linux-headers-amd64; or make KDIR=...)
+modules_refused = $(strip \
+	$(if $(call spaced,$(ABS_O))$(call spaced,$(KDIR)),Kbuild cannot build a \
+	module in a path with spaces: $(ABS_O),\
+	$(if $(wildcard Kbuild),,no module sources in this tree) \
+	$(if $(wildcard $(KDIR)/$(UTSRELEASE)),,$(HEADERS_HINT))))
+
+modules_if_possible:
+	@$(if $(modules_refused),echo 'pld_sim.ko is not built: $(modules_refused)',\
+		$(MAKE) modules KDIR='$(KDIR)' C=$(C) W=$(W) V=$(V) KCC=$(KCC))
+
+modules_build:
+	@$(if $(modules_refused),echo 'error: $(modules_refused)' >&2; exit 1)
+	$(Q)scripts/mirror-kmod.sh '$(KBUILD_DIR)'
+	+$(Q)$(KBUILD_MAKE) modules
+
+modules: modules_build
+	$(Q)cmp -s '$(KBUILD_DIR)/pld_sim.ko' pld_sim.ko || \
+		cp '$(KBUILD_DIR)/pld_sim.ko' pld_sim.ko
+
+modules_install: modules
+	+$(Q)$(KBUILD_MAKE) modules_install \
+		$(if $(DESTDIR),INSTALL_MOD_PATH='$(DESTDIR)')
+
+# 3. Tests.
+
+KSFT_MAKE = $(MAKE) -C selftests KSFT_DIR='$(KSFT_DIR)' \
+	OUTPUT='$(ABS_O)/selftests' \
+	PLD_INC='-I$(CURDIR)/lib/include -I$(CURDIR)/uapi' \
+	PLD_LIB='$(ABS_O)/libpld.a' PLD_LIBS='$(LIB_LIBS)'
+KSFT_INSTALL = $(ABS_O)/kselftest_install
+selftests_refused = $(strip \
+	$(if $(call spaced,$(ABS_O))$(call spaced,$(KSFT_DIR)),kselftest cannot \
+	build in a path with spaces: $(ABS_O),\
+	$(if $(wildcard $(KSFT_DIR)/lib.mk),,no kselftest in $(KSFT_DIR) \
+	(make setup fetches it))))
+
+selftests: lib
+	@$(if $(selftests_refused),echo 'error: $(selftests_refused)' >&2; exit 1)
+	$(Q)mkdir -p '$(ABS_O)/selftests'
+	+$(Q)CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' $(KSFT_MAKE) all
+
+# The same folder that `make install` of a kernel's kselftest makes.
+selftests_install: selftests tools
+	$(Q)rm -rf '$(KSFT_INSTALL)' && mkdir -p '$(KSFT_INSTALL)'
+	$(Q)cp -R '$(KSFT_DIR)/kselftest' '$(KSFT_DIR)/run_kselftest.sh' \
+		'$(KSFT_INSTALL)'
+	+$(Q)CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' $(KSFT_MAKE) install \
+		INSTALL_PATH='$(KSFT_INSTALL)/drivers/pld_sim' > /dev/null
+	+$(Q)$(KSFT_MAKE) -s emit_tests COLLECTION=drivers/pld_sim \
+		> '$(KSFT_INSTALL)/kselftest-list.txt'
+	$(Q)cp scripts/kselftest-run '$(KSFT_INSTALL)'
+
+kselftest: selftests_install
+	$(Q)PLD_ALLGATHER='$(ABS_O)/tools/pld-allgather' \
+		'$(KSFT_INSTALL)/kselftest-run'
+
+check:
+	$(Q)scripts/check.sh
+
+demo:
+	$(Q)HOST='$(HOST)' scripts/demo.sh
+
+setup:
+	$(Q)scripts/setup.sh
+
+# 4. Installation.
+
+# dest VARIABLE: that folder as it is during installation.
+dest = $(DESTDIR)$($(1))
+
+define PC
+prefix=$(PREFIX)
+includedir=$(INCLUDEDIR)
+libdir=$(LIBDIR)
+
+Name: libpld
+Description: Symmetric windows, signals and collectives between ranks
+Version: $(PLD_VERSION)
+Cflags: -I$${includedir}
+Libs: -L$${libdir} -lpld
+Libs.private: $(LIB_LIBS)
+endef
+export PC
+
+install: lib tools
+	$(say) INSTALL '$(DESTDIR)$(PREFIX)'
+	$(Q)install -d "$(call dest,INCLUDEDIR)/linux" "$(call dest,DOCDIR)" \
+		"$(call dest,LIBDIR)/pkgconfig" "$(call dest,BINDIR)" \
+		"$(call dest,UDEVDIR)"
+	$(Q)install -m 644 lib/include/pld.h "$(call dest,INCLUDEDIR)"
+	$(Q)install -m 644 uapi/linux/pld_sim.h "$(call dest,INCLUDEDIR)/linux"
+	$(Q)install -m 644 $(LIB_A) "$(call dest,LIBDIR)"
+	$(Q)install -m 755 $(LIB_SO) "$(call dest,LIBDIR)"
+	$(Q)ln -sf $(notdir $(LIB_SO)) "$(call dest,LIBDIR)/libpld.so"
+	$(Q)echo "$$PC" > "$(call dest,LIBDIR)/pkgconfig/libpld.pc"
+	$(Q)for tool in $(TOOLS); do \
+		install -m 755 "$(O)/tools/$$tool" "$(call dest,BINDIR)"; done
+	$(Q)install -m 644 scripts/70-pld-sim.rules "$(call dest,UDEVDIR)"
+	$(Q)for doc in README.md doc/*.md; do \
+		[ ! -e "$$doc" ] || \
+		install -m 644 "$$doc" "$(call dest,DOCDIR)"; done
+	$(Q)[ -n "$(DESTDIR)" ] || ldconfig 2>/dev/null || true
+
+uninstall:
+	$(Q)rm -f "$(call dest,INCLUDEDIR)/pld.h" \
+		"$(call dest,INCLUDEDIR)/linux/pld_sim.h" \
+		"$(call dest,LIBDIR)/libpld.a" "$(call dest,LIBDIR)/libpld.so" \
+		"$(call dest,LIBDIR)/libpld.so.$(SOVERSION)" \
+		"$(call dest,LIBDIR)/pkgconfig/libpld.pc" \
+		"$(call dest,UDEVDIR)/70-pld-sim.rules"
+	$(Q)for tool in $(TOOLS); do rm -f "$(call dest,BINDIR)/$$tool"; done
+	$(Q)rm -rf "$(call dest,DOCDIR)"
+
+# 5. The rest.
+
+clean:
+	$(Q)cd '$(O)' 2>/dev/null && rm -rf obj tools libpld.* modules-* \
+		selftests kselftest_install check vm-logs || true
+	$(Q)rm -f $(TOOLS) pld_sim.ko
+
+# Kbuild leaves its objects beside the sources when it is called directly.
+distclean: clean
+	$(Q)-rmdir '$(O)' 2>/dev/null
+	$(Q)rm -f Module.symvers modules.order .Module.symvers.cmd \
+		.modules.order.cmd
+	$(Q)find . kmod -maxdepth 1 \( -name '*.o' -o -name '.*.cmd' \
+		-o -name '*.ko' -o -name '*.mod' -o -name '*.mod.c' \) -delete
+
+help:
+	@sed -n '/^# HELP/,$$s/^# \{0,1\}//p' Makefile | sed 1d
+
+FORCE:
+.DELETE_ON_ERROR:
+.PHONY: all userland lib tools modules_if_possible modules_build modules \
+	modules_install selftests selftests_install kselftest check demo setup \
+	install uninstall clean distclean help FORCE
+
+# HELP
+# Targets:
+#   all              libpld, the tools and the module (the default)
+#   lib, tools       only these; results in $(O)
+#   modules          only the module, pld_sim.ko
+#   modules_install  install the module for the kernel of KDIR
+#   kselftest        build and run the tests on this machine
+#   demo             the allgather in both modes, on memfd and in a virtual
+#                    machine (HOST=1: on this machine's own kernel)
+#   check            every test there is; takes some minutes
+#   install          libpld, headers, pkg-config file, tools, udev rule
+#   uninstall        remove what install installed
+#   setup            install what building and testing need (check and demo
+#                    do so themselves)
+#   clean            remove what was built
+#   distclean        and what Kbuild left when it was called directly
+#
+# Variables:
+#   O=build          where results go
+#   V=1              show the commands
+#   CC, CFLAGS, LDFLAGS  of user space
+#   KDIR=...         headers or build tree of the kernel to build the module
+#                    for (default: the running kernel's, else Debian's 6.1
+#                    from the cache)
+#   C=1, W=1         Kbuild's own: run sparse, more warnings
+#   DESTDIR, PREFIX  of install (PREFIX=/usr/local)
+#   PLD_CACHE        where kernel packages are kept (~/.cache/pld-sim)
