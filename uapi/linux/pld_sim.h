@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/*
+ * pld_sim: simulated accelerator ranks with symmetric windows and signals.
+ *
+ * Three kinds of file meet here:
+ *
+ *  - a *device file*, an open /dev/pld_sim. It answers PLD_IOC_INFO,
+ *    PLD_IOC_DOMAIN_CREATE and PLD_IOC_JOIN;
+ *  - a *rank file*, a device file after PLD_IOC_JOIN. It is one process's
+ *    membership of a domain and can be used by that process only. It answers
+ *    PLD_IOC_INFO, PLD_IOC_LEAVE, PLD_IOC_WAIT, PLD_IOC_RING and PLD_IOC_FAIL,
+ *    and mmap();
+ *  - a *domain file*, returned by PLD_IOC_DOMAIN_CREATE. Holding it is the
+ *    permission to join; it passes over fork() and SCM_RIGHTS. It answers
+ *    PLD_IOC_WINDOW_ALLOC, PLD_IOC_WINDOW_FREE, PLD_IOC_FAIL and
+ *    PLD_IOC_DOMAIN_RESET.
+ *
+ * Ending: when a rank's process goes away, or closes its rank file, without
+ * PLD_IOC_LEAVE, the rank is dead and the domain is broken. A broken domain
+ * publishes why in its status page, wakes every waiter, and answers every
+ * later wait, ring and join with the errno of the reason, until
+ * PLD_IOC_DOMAIN_RESET.
+ */
+#ifndef _UAPI_LINUX_PLD_SIM_H
+#define _UAPI_LINUX_PLD_SIM_H
+
+#include <linux/ioctl.h>
+#include <linux/types.h>
+
+/**
+ * DOC: Error vocabulary
+ *
+ * Every structure starts with its own size, so that it can grow: a caller of
+ * an older header passes a shorter structure, whose missing tail reads as zero;
+ * a caller of a newer header passes a longer one, whose unknown tail must be
+ * zero. Fields named __reserved must be zero.
+ *
+ *  - ENOTTY: the command is not known, or not to this kind of file
+ *  - EINVAL: a size below the first version's, or a value that no version
+ *    accepts: unknown enum value, reserved field not zero
+ *  - E2BIG: a tail that this kernel does not know is not zero
+ *  - EOPNOTSUPP: a flag that this kernel does not know
+ *  - EFAULT: an address that cannot be read or written
+ *  - EOVERFLOW: arithmetic on the caller's numbers does not fit
+ *  - ENOENT: no such device, or no such window
+ *  - ERANGE: a rank or an offset outside its object
+ *  - ENOTCONN: the file has not joined a domain
+ *  - EISCONN: the file has joined a domain already
+ *  - EPERM: a rank file in the hands of a process that did not join with it
+ *  - EBUSY: the rank is held, or ranks are still joined
+ *  - ENOMEM: not enough memory, or more than a device's limit
+ *  - ETIMEDOUT: a wait's deadline has passed; a domain broken by
+ *    PLD_FAIL_TIMEOUT
+ *  - EOWNERDEAD: a domain broken by PLD_FAIL_DEAD or PLD_FAIL_ERROR
+ *  - ECANCELED: a domain broken by PLD_FAIL_ABORT
+ */
+
+/** define PLD_SIM_ABI_VERSION - meaning of what is in this header */
+#define PLD_SIM_ABI_VERSION 1
+
+/** define PLD_SIM_MAX_RANKS - most devices, and so most ranks of a domain */
+#define PLD_SIM_MAX_RANKS 256
+
+/** define PLD_SIM_MAX_WINDOWS - most windows of one domain at a time */
+#define PLD_SIM_MAX_WINDOWS 4096
+
+#define PLD_SIM_IOC_TYPE 0xB9
+
+enum {
+	PLD_SIM_CMD_INFO = 0x00,
+	PLD_SIM_CMD_DOMAIN_CREATE = 0x01,
+	PLD_SIM_CMD_JOIN = 0x02,
+	PLD_SIM_CMD_LEAVE = 0x03,
+	PLD_SIM_CMD_WINDOW_ALLOC = 0x04,
+	PLD_SIM_CMD_WINDOW_FREE = 0x05,
+	PLD_SIM_CMD_WAIT = 0x06,
+	PLD_SIM_CMD_RING = 0x07,
+	PLD_SIM_CMD_FAIL = 0x08,
+	PLD_SIM_CMD_DOMAIN_RESET = 0x09,
+};
+
+/**
+ * struct pld_sim_info - ioctl(PLD_IOC_INFO), on device and rank files
+ * @size: sizeof(struct pld_sim_info)
+ * @flags: must be 0
+ * @abi_version: out: PLD_SIM_ABI_VERSION of the module
+ * @nr_devices: out: devices present; their ids are 0 to nr_devices - 1
+ * @max_ranks: out: most ranks of one domain
+ * @max_windows: out: most windows of one domain at a time
+ * @device_memory: out: most window bytes of one device, 0 for no limit
+ */
+struct pld_sim_info {
+	__u32 size;
+	__u32 flags;
+	__u32 abi_version;
+	__u32 nr_devices;
+	__u32 max_ranks;
+	__u32 max_windows;
+	__aligned_u64 device_memory;
+};
+#define PLD_IOC_INFO _IO(PLD_SIM_IOC_TYPE, PLD_SIM_CMD_INFO)
+
+/**
+ * struct pld_sim_domain_create - ioctl(PLD_IOC_DOMAIN_CREATE), on device files
+ * @size: sizeof(struct pld_sim_domain_create)
+ * @flags: must be 0
+ * @devices: address of nranks __u32 device ids, all different; rank r is on
+ *	device devices[r]
+ * @nranks: number of ranks, 1 to PLD_SIM_MAX_RANKS
+ * @out_fd: out: the domain file, close-on-exec
+ *
+ * ENOENT: no such device. EINVAL: nranks out of range, or a device named twice.
+ */
+struct pld_sim_domain_create {
+	__u32 size;
+	__u32 flags;
+	__aligned_u64 devices;
+	__u32 nranks;
+	__s32 out_fd;
+};
+#define PLD_IOC_DOMAIN_CREATE \
+	_IO(PLD_SIM_IOC_TYPE, PLD_SIM_CMD_DOMAIN_CREATE)
+
+/**
+ * struct pld_sim_join - ioctl(PLD_IOC_JOIN), on device files
+ * @size: sizeof(struct pld_sim_join)
+ * @flags: must be 0
+ * @domain_fd: a domain file
+ * @rank: the rank to become, below the domain's nranks
+ * @nranks: out: number of ranks of the domain
+ * @epoch: out: the status page's epoch at the moment of joining
+ *
+ * The file becomes a rank file of the calling process. EBADF: domain_fd is not
+ * a domain file. EBUSY: the rank is held, or was held since the last reset.
+ */
+struct pld_sim_join {
+	__u32 size;
+	__u32 flags;
+	__s32 domain_fd;
+	__u32 rank;
+	__u32 nranks;
+	__u32 epoch;
+};
+#define PLD_IOC_JOIN _IO(PLD_SIM_IOC_TYPE, PLD_SIM_CMD_JOIN)
+
+/**
+ * struct pld_sim_leave - ioctl(PLD_IOC_LEAVE), on rank files
+ * @size: sizeof(struct pld_sim_leave)
+ * @flags: must be 0
+ *
+ * The rank ends in good order: its going away is not a death any more. Its
+ * mappings stay until they are unmapped; the file takes no further rank
+ * command (ENOTCONN) and no new mapping.
+ */
+struct pld_sim_leave {
+	__u32 size;
+	__u32 flags;
+};
+#define PLD_IOC_LEAVE _IO(PLD_SIM_IOC_TYPE, PLD_SIM_CMD_LEAVE)
+
+/**
+ * enum pld_sim_window_flags - what a window is for
+ * @PLD_WINDOW_SIGNAL: holds signal cells, and is zeroed by
+ *	PLD_IOC_DOMAIN_RESET. (A wait is possible on any window.)
+ */
+enum pld_sim_window_flags {
+	PLD_WINDOW_SIGNAL = 1 << 0,
+};
+
+/**
+ * struct pld_sim_window_alloc - ioctl(PLD_IOC_WINDOW_ALLOC), on domain files
+ * @size: sizeof(struct pld_sim_window_alloc)
+ * @flags: of enum pld_sim_window_flags
+ * @length: bytes per rank, at least 1
+ * @window: out: id of the window
+ * @__reserved: must be 0
+ * @stride: out: distance in bytes from one rank's memory to the next rank's,
+ *	in the mmap() offsets of rank files; length rounded up to pages, from
+ *	2 MiB on to 2 MiB
+ * @mmap_offset: out: mmap() offset of rank 0's memory; rank r's is at
+ *	mmap_offset + r * stride. A mapping may cover the memory of several
+ *	ranks; what lies between length, rounded up to pages, and stride has no
+ *	memory (SIGBUS)
+ * @available: out, also with ENOMEM: bytes per rank that could have been had
+ *	at that moment, by an estimate
+ *
+ * Every rank gets memory of its own: zeroed, DMA-mapped for the rank's device,
+ * charged to the calling process's memory cgroup and to the device's limit.
+ */
+struct pld_sim_window_alloc {
+	__u32 size;
+	__u32 flags;
+	__aligned_u64 length;
+	__u32 window;
+	__u32 __reserved;
+	__aligned_u64 stride;
+	__aligned_u64 mmap_offset;
+	__aligned_u64 available;
+};
+#define PLD_IOC_WINDOW_ALLOC _IO(PLD_SIM_IOC_TYPE, PLD_SIM_CMD_WINDOW_ALLOC)
+
+/**
+ * struct pld_sim_window_free - ioctl(PLD_IOC_WINDOW_FREE), on domain files
+ * @size: sizeof(struct pld_sim_window_free)
+ * @window: id from PLD_IOC_WINDOW_ALLOC
+ *
+ * The id ends at once; the memory goes with its last mapping.
+ */
+struct pld_sim_window_free {
+	__u32 size;
+	__u32 window;
+};
+#define PLD_IOC_WINDOW_FREE _IO(PLD_SIM_IOC_TYPE, PLD_SIM_CMD_WINDOW_FREE)
+
+/**
+ * enum pld_sim_cmp - how a wait compares its cell, both sides signed
+ * @PLD_SIM_CMP_EQ: cell == expected
+ * @PLD_SIM_CMP_GE: cell >= expected
+ */
+enum pld_sim_cmp {
+	PLD_SIM_CMP_EQ = 0,
+	PLD_SIM_CMP_GE = 1,
+};
+
+/**
+ * struct pld_sim_wait - ioctl(PLD_IOC_WAIT), on rank files
+ * @size: sizeof(struct pld_sim_wait)
+ * @flags: must be 0
+ * @offset: byte offset of the cell, an aligned __s32, in the calling rank's
+ *	own memory of the window
+ * @window: id of the window
+ * @cmp: enum pld_sim_cmp
+ * @expected: what the cell is compared with
+ * @value: out, also with ETIMEDOUT: the cell as last seen
+ * @deadline_ns: absolute CLOCK_MONOTONIC time in nanoseconds; at or below the
+ *	present, the cell is looked at once
+ *
+ * Sleeps until the cell satisfies the comparison. Whoever changes the cell
+ * must then read the waiters word of the rank's doorbell, with a full barrier
+ * between the two, and call PLD_IOC_RING when it is not zero. Cells are also
+ * looked at again now and then, for writers that ring nothing.
+ */
+struct pld_sim_wait {
+	__u32 size;
+	__u32 flags;
+	__aligned_u64 offset;
+	__u32 window;
+	__u32 cmp;
+	__s32 expected;
+	__s32 value;
+	__aligned_s64 deadline_ns;
+};
+#define PLD_IOC_WAIT _IO(PLD_SIM_IOC_TYPE, PLD_SIM_CMD_WAIT)
+
+/**
+ * struct pld_sim_ring - ioctl(PLD_IOC_RING), on rank files
+ * @size: sizeof(struct pld_sim_ring)
+ * @flags: must be 0
+ * @offset: byte offset of the cell that was changed
+ * @window: id of the window
+ * @rank: whose memory holds the cell
+ *
+ * Lets the waiters of that cell look at it again.
+ */
+struct pld_sim_ring {
+	__u32 size;
+	__u32 flags;
+	__aligned_u64 offset;
+	__u32 window;
+	__u32 rank;
+};
+#define PLD_IOC_RING _IO(PLD_SIM_IOC_TYPE, PLD_SIM_CMD_RING)
+
+/**
+ * enum pld_sim_fail_reason - why a domain is broken
+ * @PLD_FAIL_NONE: it is not
+ * @PLD_FAIL_DEAD: a rank's process went away without leaving. Waits return
+ *	EOWNERDEAD. Set by the kernel, and by PLD_IOC_FAIL
+ * @PLD_FAIL_ERROR: a rank gave up with an error. Waits return EOWNERDEAD
+ * @PLD_FAIL_TIMEOUT: a rank did not do its part in time. Waits return ETIMEDOUT
+ * @PLD_FAIL_ABORT: a rank asked for the end of all. Waits return ECANCELED
+ */
+enum pld_sim_fail_reason {
+	PLD_FAIL_NONE = 0,
+	PLD_FAIL_DEAD = 1,
+	PLD_FAIL_ERROR = 2,
+	PLD_FAIL_TIMEOUT = 3,
+	PLD_FAIL_ABORT = 4,
+};
+
+/**
+ * struct pld_sim_fail - ioctl(PLD_IOC_FAIL), on rank and domain files
+ * @size: sizeof(struct pld_sim_fail)
+ * @flags: must be 0
+ * @reason: enum pld_sim_fail_reason, not PLD_FAIL_NONE
+ * @rank: the rank that is the cause
+ * @code: published as it is; for PLD_FAIL_ABORT the exit code that was asked
+ *	for, for PLD_FAIL_ERROR a negative errno
+ * @__reserved: must be 0
+ *
+ * Breaks the domain. The first failure stays: on a broken domain this does
+ * nothing and returns 0.
+ */
+struct pld_sim_fail {
+	__u32 size;
+	__u32 flags;
+	__u32 reason;
+	__u32 rank;
+	__s32 code;
+	__u32 __reserved;
+};
+#define PLD_IOC_FAIL _IO(PLD_SIM_IOC_TYPE, PLD_SIM_CMD_FAIL)
+
+/**
+ * struct pld_sim_domain_reset - ioctl(PLD_IOC_DOMAIN_RESET), on domain files
+ * @size: sizeof(struct pld_sim_domain_reset)
+ * @flags: must be 0
+ *
+ * Makes the domain as new, but for the contents of its data windows: signal
+ * windows are zeroed, every rank can be joined again, the epoch advances.
+ * EBUSY while a rank is joined.
+ */
+struct pld_sim_domain_reset {
+	__u32 size;
+	__u32 flags;
+};
+#define PLD_IOC_DOMAIN_RESET _IO(PLD_SIM_IOC_TYPE, PLD_SIM_CMD_DOMAIN_RESET)
+
+/*
+ * mmap() of rank files: MAP_SHARED only, never executable.
+ */
+
+/** define PLD_SIM_MMAP_STATUS - offset of struct pld_sim_status, read-only */
+#define PLD_SIM_MMAP_STATUS 0x0ULL
+/**
+ * define PLD_SIM_MMAP_DOORBELLS - offset of nranks struct pld_sim_doorbell,
+ * PLD_SIM_DOORBELL_STRIDE apart, read-only
+ */
+#define PLD_SIM_MMAP_DOORBELLS 0x1000ULL
+#define PLD_SIM_DOORBELL_STRIDE 0x1000ULL
+
+/**
+ * enum pld_sim_rank_state - where a rank stands
+ * @PLD_RANK_ABSENT: not joined since the domain was made or reset
+ * @PLD_RANK_JOINED: a process holds it
+ * @PLD_RANK_LEFT: ended in good order
+ * @PLD_RANK_DEAD: ended otherwise
+ */
+enum pld_sim_rank_state {
+	PLD_RANK_ABSENT = 0,
+	PLD_RANK_JOINED = 1,
+	PLD_RANK_LEFT = 2,
+	PLD_RANK_DEAD = 3,
+};
+
+/**
+ * struct pld_sim_status - a domain's status page
+ * @epoch: advances when the domain breaks and when it is reset. A rank whose
+ *	epoch at joining is not this one any more looks at the rest, which was
+ *	written before epoch
+ * @reason: enum pld_sim_fail_reason
+ * @rank: the rank that is the cause, when reason is not PLD_FAIL_NONE
+ * @code: as in struct pld_sim_fail
+ * @nranks: number of ranks
+ * @__reserved: 0
+ * @rank_state: enum pld_sim_rank_state of each rank
+ */
+struct pld_sim_status {
+	__u32 epoch;
+	__u32 reason;
+	__u32 rank;
+	__s32 code;
+	__u32 nranks;
+	__u32 __reserved[11];
+	__u32 rank_state[PLD_SIM_MAX_RANKS];
+};
+
+/**
+ * struct pld_sim_doorbell - a rank's doorbell page
+ * @waiters: how many waits of this rank sleep, a hint that saves rings
+ * @bell: not used by the module; a platform without one counts rings here
+ */
+struct pld_sim_doorbell {
+	__u32 waiters;
+	__u32 bell;
+};
+
+#endif /* _UAPI_LINUX_PLD_SIM_H */
