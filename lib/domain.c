@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
+/*
+ * The domain's life on the host side.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "domain.h"
+#include "error.h"
+#include "health.h"
+#include "platform/platform.h"
+
+#define DEFAULT_TIMEOUT_NS (30 * INT64_C(1000000000))
+#define DEFAULT_TILE_BYTES ((size_t)64 << 10)
+#define LARGEST_ELEMENT 8
+
+int pld_host_only(const pld_domain *domain, const char *op)
+{
+	if (domain->rank >= 0)
+		return pld_error(EPERM, "%s: only the host side can do this, not rank %d",
+				 op, domain->rank);
+	return 0;
+}
+
+static int check_options(const pld_domain_options *options)
+{
+	if (options->timeout_ns < 0)
+		return pld_error(EINVAL, "timeout of %lld ns, wanted 0 or more",
+				 (long long)options->timeout_ns);
+	if (options->tile_bytes && options->tile_bytes < LARGEST_ELEMENT)
+		return pld_error(EINVAL, "staging tile of %zu bytes, wanted at least %d",
+				 options->tile_bytes, LARGEST_ELEMENT);
+	return 0;
+}
+
+static int check_devices(const struct pld_platform *platform,
+			 const int *devices, int nranks)
+{
+	int present = platform->nr_devices();
+
+	if (present < 0)
+		return present;
+	for (int i = 0; i < nranks; i++) {
+		if (devices[i] < 0 || devices[i] >= present)
+			return pld_error(ENOENT,
+					 "device %d does not exist: platform %s has devices 0 to %d",
+					 devices[i], platform->name,
+					 present - 1);
+		for (int j = 0; j < i; j++)
+			if (devices[i] == devices[j])
+				return pld_error(EINVAL, "device %d is named twice",
+						 devices[i]);
+	}
+	return 0;
+}
+
+static int create(pld_domain *domain, const int *devices,
+		  const pld_domain_options *options)
+{
+	PLD_TRY(check_options(options));
+	PLD_TRY(pld_platform_select(options->platform, &domain->platform,
+				    domain->platform_reason));
+	PLD_TRY(check_devices(domain->platform, devices, domain->nranks));
+	for (int i = 0; i < domain->nranks; i++)
+		domain->devices[i] = (uint32_t)devices[i];
+	domain->timeout_ns = options->timeout_ns ? options->timeout_ns :
+						   DEFAULT_TIMEOUT_NS;
+	domain->tile_bytes = options->tile_bytes ? options->tile_bytes :
+						   DEFAULT_TILE_BYTES;
+	domain->oversubscribed =
+		domain->nranks > sysconf(_SC_NPROCESSORS_ONLN);
+	return domain->platform->create(domain);
+}
+
+int pld_domain_create(const int *devices, int nranks,
+		      const pld_domain_options *options, pld_domain **domain)
+{
+	static const pld_domain_options defaults;
+	pld_domain *made;
+	int error;
+
+	if (!devices || !domain)
+		return pld_error(EINVAL, "pld_domain_create: devices and domain must not be NULL");
+	if (nranks < 1 || nranks > PLD_MAX_RANKS)
+		return pld_error(EINVAL, "%d ranks, wanted 1 to %d", nranks,
+				 PLD_MAX_RANKS);
+	made = calloc(1, sizeof(*made));
+	if (!made)
+		return pld_error(ENOMEM, "pld_domain_create: out of memory");
+	made->rank = -1;
+	made->nranks = nranks;
+	error = create(made, devices, options ? options : &defaults);
+	if (error) {
+		free(made);
+		return error;
+	}
+	*domain = made;
+	return 0;
+}
+
+void pld_domain_destroy(pld_domain *domain)
+{
+	if (!domain || domain->rank >= 0)
+		return;
+	while (domain->buffers)
+		pld_free_window_buffer(domain->buffers);
+	domain->platform->destroy(domain);
+	free(domain);
+}
+
+int pld_domain_reset(pld_domain *domain)
+{
+	PLD_TRY(pld_host_only(domain, "pld_domain_reset"));
+	PLD_TRY(domain->platform->reset(domain));
+	domain->launched = false;
+	domain->broken = 0;
+	return 0;
+}
+
+const char *pld_domain_platform(const pld_domain *domain)
+{
+	return domain->platform->name;
+}
+
+const char *pld_domain_platform_reason(const pld_domain *domain)
+{
+	return domain->platform_reason;
+}
+
+int pld_world_size(const pld_domain *domain)
+{
+	return domain->nranks;
+}
+
+int pld_nranks(const pld_domain *domain)
+{
+	return domain->nranks;
+}
+
+int pld_rank(const pld_domain *domain)
+{
+	return domain->rank >= 0 ?
+		       domain->rank :
+		       pld_error(ENOTCONN, "pld.rank: the host side has no rank");
+}
+
+int pld_abort_code(const pld_domain *domain)
+{
+	return domain->abort_code;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later OR MIT */
+/*
+ * A domain as libpld sees it.
+ *
+ * The host side makes it; every rank process has a copy of it by fork(), with
+ * its own rank set. Nothing in here is shared between processes but what the
+ * pointers status, doorbells and launch lead to. A host thread at a time uses
+ * a domain; in a rank, the members below "rank side" do not change after the
+ * rank was attached, so its threads need no lock.
+ */
+#ifndef PLD_DOMAIN_H
+#define PLD_DOMAIN_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include <linux/pld_sim.h>
+
+#include "pld.h"
+
+struct pld_platform;
+struct pld_launch;
+
+struct pld_domain {
+	const struct pld_platform *platform;
+	char platform_reason[256];
+	int nranks;
+	uint32_t devices[PLD_MAX_RANKS];
+	int64_t timeout_ns;
+	size_t tile_bytes;
+	pld_window_buffer *buffers;
+
+	/* platform kmod: /dev/pld_sim; platform memfd: the control pages */
+	int platform_fd;
+	/* platform kmod: the domain file */
+	int domain_fd;
+
+	/* host side: the last launch */
+	bool launched;
+	int broken;
+	char broken_message[PLD_MESSAGE_BYTES];
+	int abort_code;
+
+	/* rank side; rank is -1 on the host side */
+	int rank;
+	uint32_t epoch;
+	struct pld_sim_status *status;
+	char *doorbells;
+	/* reads 1 in the rank's process and 0 in a child that it forked */
+	const volatile unsigned char *alive;
+	struct pld_launch *launch;
+	pld_tile stage;
+	/* more ranks than CPUs: who spins keeps a peer from running */
+	bool oversubscribed;
+};
+
+struct pld_window_buffer {
+	pld_window_buffer *next;
+	pld_domain *domain;
+	size_t bytes;
+	/* a signal's cells, 0 for data */
+	int64_t cells;
+	/* rank r's memory is at base + r * stride, in every process */
+	char *base;
+	size_t stride;
+
+	/* platform kmod */
+	uint32_t window;
+	uint64_t mmap_offset;
+	/* platform memfd */
+	int fd;
+};
+
+/* Bytes from one cell of a signal to the next: no two on a line pair. */
+#define PLD_CELL_STRIDE 128
+
+static inline struct pld_sim_doorbell *pld_doorbell(const pld_domain *domain,
+						    int rank)
+{
+	return (void *)(domain->doorbells +
+			(size_t)rank * PLD_SIM_DOORBELL_STRIDE);
+}
+
+static inline char *pld_own_base(const pld_window_buffer *buffer)
+{
+	return buffer->base + (size_t)buffer->domain->rank * buffer->stride;
+}
+
+static inline size_t pld_span(const pld_window_buffer *buffer)
+{
+	return (size_t)buffer->domain->nranks * buffer->stride;
+}
+
+/* 0 on the host side, else -EPERM with op's sentence. */
+int pld_host_only(const pld_domain *domain, const char *op);
+
+#endif

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later OR MIT */
+/*
+ * libpld: ranks with symmetric windows, signals, one-sided operations and
+ * collectives, after PyPTO's distributed language (pld). A name here is the
+ * original's with underscores: pld.tile.remote_load is pld_tile_remote_load.
+ *
+ * The host side creates a domain, allocates window buffers and launches a
+ * kernel; the kernel runs once per rank, in a process of its own, and makes
+ * typed views of the buffers.
+ *
+ * Every call returns 0 (or the value that it is asked for) or a negative errno;
+ * pld_last_error() then has the sentence. No call prints or exits.
+ * Shapes and offsets count elements; sizes named bytes count bytes.
+ */
+#ifndef PLD_H
+#define PLD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define PLD_API __attribute__((visibility("default")))
+#else
+#define PLD_API
+#endif
+
+/** Most dimensions of a tensor. */
+#define PLD_MAX_DIMS 5
+/** Most ranks of a domain. */
+#define PLD_MAX_RANKS 256
+/** Bytes of a message with its terminating zero. */
+#define PLD_MESSAGE_BYTES 512
+
+typedef enum pld_dtype {
+	PLD_FP64,
+	PLD_FP32,
+	PLD_FP16,
+	PLD_BF16,
+	PLD_INT64,
+	PLD_INT32,
+	PLD_INT16,
+	PLD_INT8,
+	PLD_UINT64,
+	PLD_UINT32,
+	PLD_UINT16,
+	PLD_UINT8,
+} pld_dtype;
+
+/** How notify changes the peer's cell. */
+typedef enum pld_notify_op {
+	PLD_ATOMIC_ADD = 0,
+	PLD_SET = 1,
+} pld_notify_op;
+
+/** How wait compares the own cell with what is expected; both are signed. */
+typedef enum pld_cmp {
+	PLD_EQ = 0,
+	PLD_GE = 1,
+} pld_cmp;
+
+/** What a view is of. */
+typedef enum pld_kind {
+	PLD_TENSOR = 1,		    /* plain memory of one rank */
+	PLD_DISTRIBUTED_TENSOR = 2, /* a window buffer, the same in every rank */
+	PLD_TILE = 3,		    /* on-core scratch memory of one rank */
+} pld_kind;
+
+/** A shape, or the offsets of an element. */
+typedef struct pld_dims {
+	int ndim;
+	int64_t n[PLD_MAX_DIMS];
+} pld_dims;
+
+#define PLD_COUNT_(a, b, c, d, e, count, ...) count
+#define PLD_COUNT(...) PLD_COUNT_(__VA_ARGS__, 5, 4, 3, 2, 1, 0)
+#ifdef __cplusplus
+#define PLD_DIMS(...) (pld_dims{PLD_COUNT(__VA_ARGS__), {__VA_ARGS__}})
+#else
+#define PLD_DIMS(...) ((pld_dims){PLD_COUNT(__VA_ARGS__), {__VA_ARGS__}})
+#endif
+/** PLD_SHAPE(rows, columns): one to five extents. */
+#define PLD_SHAPE(...) PLD_DIMS(__VA_ARGS__)
+/** PLD_AT(row, column): one to five offsets. */
+#define PLD_AT(...) PLD_DIMS(__VA_ARGS__)
+
+/** In a function that returns int: pass a failure on to the caller. */
+#define PLD_TRY(call)                         \
+	do {                                  \
+		int pld_try_result_ = (call); \
+		if (pld_try_result_ < 0)      \
+			return pld_try_result_; \
+	} while (0)
+
+/** An ordered set of devices; rank r is the r-th. */
+typedef struct pld_domain pld_domain;
+/** Symmetric memory: in every rank the same size, at the same address layout. */
+typedef struct pld_window_buffer pld_window_buffer;
+
+/**
+ * A typed view of memory. Made by pld_tensor_init, pld_window and
+ * pld_tile_alloc; the three kinds have names of their own below, and an
+ * operation that is given the wrong kind refuses it and says so.
+ */
+typedef struct pld_view {
+	pld_kind kind;
+	pld_dtype dtype;
+	pld_dims shape;
+	int64_t stride[PLD_MAX_DIMS]; /* elements from one index to the next */
+	void *data;		      /* the own rank's first element */
+	size_t bytes;		      /* of memory behind data */
+	pld_window_buffer *buffer;    /* of a DistributedTensor, else NULL */
+} pld_view;
+
+typedef pld_view pld_tensor;
+typedef pld_view pld_distributed_tensor;
+typedef pld_view pld_tile;
+
+/* ---- the library ---- */
+
+/** "MAJOR.MINOR.PATCH" of the library. */
+PLD_API const char *pld_version(void);
+
+/**
+ * The sentence of the calling thread's last failure; "" before the first one.
+ * Valid until the thread's next failure.
+ */
+PLD_API const char *pld_last_error(void);
+
+/** Bytes of one element, or -EINVAL. */
+PLD_API int pld_dtype_size(pld_dtype dtype);
+/** "fp32" and so on, or NULL. */
+PLD_API const char *pld_dtype_name(pld_dtype dtype);
+/** The dtype of that name, or -EINVAL. */
+PLD_API int pld_dtype_parse(const char *name);
+
+/* ---- host side: the domain ---- */
+
+typedef struct pld_domain_options {
+	/**
+	 * "kmod" (the module pld_sim), "memfd" (needs nothing), "auto" (kmod
+	 * when it can be used, else memfd) or "a2a3sim", another name of auto.
+	 * NULL: the environment's PLD_PLATFORM, else auto.
+	 */
+	const char *platform;
+	/** How long a wait lasts at most, in ns; 0: 30 s. */
+	int64_t timeout_ns;
+	/** Bytes of each rank's own staging tile; 0: 64 KiB. At least 8. */
+	size_t tile_bytes;
+} pld_domain_options;
+
+/**
+ * Creates a domain of nranks devices, whose ids are all different. options may
+ * be NULL. -EINVAL: nranks out of 1 to PLD_MAX_RANKS, a device named twice,
+ * unknown platform. -ENOENT: no such device. -ENODEV, -EACCES, -EPROTO: the
+ * module is absent, closed to this user, or of another version.
+ */
+PLD_API int pld_domain_create(const int *devices, int nranks,
+			      const pld_domain_options *options,
+			      pld_domain **domain);
+
+/** Ends the domain and its window buffers. NULL is allowed. */
+PLD_API void pld_domain_destroy(pld_domain *domain);
+
+/**
+ * Makes a broken domain usable again: signals zeroed, epoch advanced; data
+ * windows keep their bytes.
+ */
+PLD_API int pld_domain_reset(pld_domain *domain);
+
+/** "kmod" or "memfd". */
+PLD_API const char *pld_domain_platform(const pld_domain *domain);
+/** Why that platform was taken. */
+PLD_API const char *pld_domain_platform_reason(const pld_domain *domain);
+/** Number of ranks (pld.world_size). */
+PLD_API int pld_world_size(const pld_domain *domain);
+
+/**
+ * Allocates a window buffer of bytes per rank, zeroed; at least 4 KiB per rank
+ * are used. -EINVAL: 0 bytes. -EOVERFLOW: more than addresses can count.
+ * -ENOMEM: the message has asked and available bytes.
+ */
+PLD_API int pld_alloc_window_buffer(pld_domain *domain, size_t bytes,
+				    pld_window_buffer **buffer);
+/** The same for a shape and a dtype. -EINVAL: a dimension below 1. */
+PLD_API int pld_alloc_window_buffer_shaped(pld_domain *domain, pld_dims shape,
+					   pld_dtype dtype,
+					   pld_window_buffer **buffer);
+/**
+ * Allocates a signal of that many INT32 cells, all zero, each on 128 bytes of
+ * its own. View it with pld_window and PLD_INT32.
+ */
+PLD_API int pld_alloc_signal(pld_domain *domain, pld_dims shape,
+			     pld_window_buffer **buffer);
+/** Frees a buffer before its domain ends. NULL is allowed. */
+PLD_API void pld_free_window_buffer(pld_window_buffer *buffer);
+
+/**
+ * A kernel: what every rank runs. A negative return value ends the launch with
+ * that error.
+ */
+typedef int pld_kernel(pld_domain *domain, void *arg);
+
+/** How a rank ended. */
+typedef struct pld_rank_report {
+	int error;			 /* 0 or a negative errno */
+	char message[PLD_MESSAGE_BYTES]; /* "" with 0 */
+} pld_rank_report;
+
+/**
+ * Runs kernel(domain, arg) in one new process per rank and waits for all of
+ * them. Each launch starts with zeroed signals. reports is NULL or has room for
+ * every rank. Returns 0 when every rank did, else the error of the first rank
+ * that failed: -EOWNERDEAD for a rank that died, -ECANCELED after pld_abort.
+ * The other ranks' operations then fail too; those that have not ended half a
+ * second later are killed, and the domain is broken until pld_domain_reset.
+ */
+PLD_API int pld_launch(pld_domain *domain, pld_kernel *kernel, void *arg,
+		       pld_rank_report *reports);
+
+/** The code given to pld_abort, after pld_launch has returned -ECANCELED. */
+PLD_API int pld_abort_code(const pld_domain *domain);
+
+/* ---- rank side: who am I ---- */
+
+/** The domain of a DistributedTensor (pld.get_comm_ctx). */
+PLD_API int pld_get_comm_ctx(const pld_distributed_tensor *tensor,
+			     pld_domain **domain);
+/** The own rank (pld.rank); -ENOTCONN on the host side. */
+PLD_API int pld_rank(const pld_domain *domain);
+/** Number of ranks (pld.nranks). */
+PLD_API int pld_nranks(const pld_domain *domain);
+
+/**
+ * Ends every rank of the domain: their operations return -ECANCELED, and the
+ * launch ends with the given code within a second. Returns -ECANCELED. May be
+ * called from a signal handler.
+ */
+PLD_API int pld_abort(pld_domain *domain, int code);
+
+/* ---- views ---- */
+
+/**
+ * A typed view of a window buffer from its start (pld.window). -EINVAL: shape
+ * and dtype do not fit the buffer. A view of a signal is dense to the eye; its
+ * cells lie 128 bytes apart.
+ */
+PLD_API int pld_window(pld_window_buffer *buffer, pld_dims shape,
+		       pld_dtype dtype, pld_distributed_tensor *tensor);
+
+/** A dense view of memory that the caller owns. */
+PLD_API int pld_tensor_init(pld_tensor *tensor, void *data, pld_dims shape,
+			    pld_dtype dtype);
+
+/** A tile of that many bytes; what it holds is set by the load into it. */
+PLD_API int pld_tile_alloc(pld_tile *tile, size_t bytes);
+PLD_API void pld_tile_free(pld_tile *tile);
+
+/* ---- local data movement ---- */
+
+/**
+ * Reads shape elements at offsets of the own tensor into a tile (pl.load).
+ * -ERANGE: outside the tensor. -ENOSPC: more than the tile holds.
+ */
+PLD_API int pld_load(const pld_view *tensor, pld_dims offsets, pld_dims shape,
+		     pld_tile *tile);
+/** Writes a tile into the own tensor at offsets (pl.store). */
+PLD_API int pld_store(const pld_tile *tile, pld_dims offsets,
+		      const pld_view *tensor);
+
+/* ---- one-sided operations ---- */
+
+/**
+ * Reads shape elements at offsets of the peer's memory of target into a tile
+ * (pld.tile.remote_load). The own rank is a peer like any other.
+ */
+PLD_API int pld_tile_remote_load(const pld_distributed_tensor *target, int peer,
+				 pld_dims offsets, pld_dims shape,
+				 pld_tile *tile);
+
+/** Zero is the default of every member. */
+typedef struct pld_put_options {
+	/** The tile that the data passes through; NULL: the rank's own. */
+	const pld_tile *stage;
+	/** A subregion: all three or none. */
+	pld_dims dst_offsets;
+	pld_dims src_offsets;
+	pld_dims shape;
+} pld_put_options;
+
+/**
+ * Writes the own src into the peer's memory of dst, through a staging tile and
+ * in chunks that fit it (pld.tensor.put). src is a Tensor or DistributedTensor
+ * of dst's dtype and number of dimensions, and without a subregion of its
+ * shape. options may be NULL. Nothing is ordered but by a later notify.
+ */
+PLD_API int pld_tensor_put(const pld_distributed_tensor *dst, int peer,
+			   const pld_view *src, const pld_put_options *options);
+
+/* ---- signals ---- */
+
+/**
+ * Changes the cell at offsets of the peer's memory of signal
+ * (pld.system.notify). Everything that this rank did before is visible to a
+ * rank whose wait has seen it.
+ */
+PLD_API int pld_system_notify(const pld_distributed_tensor *signal, int peer,
+			      pld_dims offsets, int32_t value,
+			      pld_notify_op op);
+
+/**
+ * Blocks until the own cell at offsets satisfies the comparison
+ * (pld.system.wait), for as long as the domain's timeout. -ETIMEDOUT: the
+ * message names the cell and who should have written it. -EOWNERDEAD: a rank
+ * died; the message names it.
+ */
+PLD_API int pld_system_wait(const pld_distributed_tensor *signal,
+			    pld_dims offsets, int32_t expected, pld_cmp cmp);
+/** The same with a timeout of its own, in ns; 0 looks once. */
+PLD_API int pld_system_wait_timeout(const pld_distributed_tensor *signal,
+				    pld_dims offsets, int32_t expected,
+				    pld_cmp cmp, int64_t timeout_ns);
+
+/* ---- collectives ---- */
+
+/**
+ * Every rank ends with rank s's local_data in row s of its target
+ * (pld.tensor.allgather), by pushing: nranks puts, then a credit barrier that
+ * leaves every cell of signal as it found it.
+ *
+ *	local_data  Tensor [1, SIZE]
+ *	target      DistributedTensor [nranks, SIZE] of the same dtype
+ *	signal      DistributedTensor INT32 [nranks, 1], all zero
+ *
+ * The signal can be used again at once. The target cannot: when this returns, a
+ * faster rank may already push its next call's data, so do not give the same
+ * target to the next call before every rank has read it.
+ */
+PLD_API int pld_tensor_allgather(const pld_tensor *local_data,
+				 const pld_distributed_tensor *target,
+				 const pld_distributed_tensor *signal);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* PLD_H */

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
+/*
+ * Platform kmod: /dev/pld_sim makes the memory, blocks, wakes, and notices by
+ * itself when a rank's process is gone.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "error.h"
+#include "platform.h"
+
+#define DEVICE "/dev/pld_sim"
+
+static int open_device(struct pld_sim_info *info)
+{
+	int fd = open(DEVICE, O_RDWR | O_CLOEXEC);
+
+	if (fd < 0 && (errno == ENOENT || errno == ENXIO || errno == ENODEV))
+		return pld_error(ENODEV,
+				 "platform kmod: no module: there is no " DEVICE
+				 "; load pld_sim.ko, or use platform memfd");
+	if (fd < 0 && (errno == EACCES || errno == EPERM))
+		return pld_error(EACCES, "platform kmod: no permission to open " DEVICE
+					 "; join the group that owns it");
+	if (fd < 0)
+		return pld_error(errno, "platform kmod: cannot open " DEVICE ": %s",
+				 strerror(errno));
+	*info = (struct pld_sim_info){ .size = sizeof(*info) };
+	if (ioctl(fd, PLD_IOC_INFO, info) ||
+	    info->abi_version != PLD_SIM_ABI_VERSION) {
+		close(fd);
+		return pld_error(EPROTO,
+				 "platform kmod: version mismatch: the loaded module has ABI version %u, this libpld %d; load the pld_sim.ko of pld %s",
+				 info->abi_version, PLD_SIM_ABI_VERSION,
+				 PLD_VERSION);
+	}
+	return fd;
+}
+
+static int kmod_probe(void)
+{
+	struct pld_sim_info info;
+	int fd = open_device(&info);
+
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return 0;
+}
+
+static int kmod_nr_devices(void)
+{
+	struct pld_sim_info info;
+	int fd = open_device(&info);
+
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return (int)info.nr_devices;
+}
+
+static int kmod_create(pld_domain *domain)
+{
+	struct pld_sim_domain_create create = {
+		.size = sizeof(create),
+		.devices = (uintptr_t)domain->devices,
+		.nranks = (uint32_t)domain->nranks,
+	};
+	struct pld_sim_info info;
+	int fd = open_device(&info);
+
+	if (fd < 0)
+		return fd;
+	if (ioctl(fd, PLD_IOC_DOMAIN_CREATE, &create)) {
+		int error = errno;
+
+		close(fd);
+		return pld_error(error, "platform kmod: cannot create a domain: %s",
+				 strerror(error));
+	}
+	domain->platform_fd = fd;
+	domain->domain_fd = create.out_fd;
+	return 0;
+}
+
+static void kmod_destroy(pld_domain *domain)
+{
+	close(domain->domain_fd);
+	close(domain->platform_fd);
+}
+
+static int kmod_reset(pld_domain *domain)
+{
+	struct pld_sim_domain_reset reset = { .size = sizeof(reset) };
+
+	if (ioctl(domain->domain_fd, PLD_IOC_DOMAIN_RESET, &reset))
+		return pld_error(errno, "pld_domain_reset: %s",
+				 strerror(errno));
+	return 0;
+}
+
+static int kmod_window_alloc(pld_window_buffer *buffer)
+{
+	pld_domain *domain = buffer->domain;
+	struct pld_sim_window_alloc alloc = {
+		.size = sizeof(alloc),
+		.flags = buffer->cells ? PLD_WINDOW_SIGNAL : 0,
+		.length = buffer->bytes,
+	};
+
+	if (ioctl(domain->domain_fd, PLD_IOC_WINDOW_ALLOC, &alloc)) {
+		if (errno == ENOMEM)
+			return pld_error(ENOMEM,
+					 "pld.alloc_window_buffer: asked for %zu bytes on each of %d ranks, %llu bytes each are available",
+					 buffer->bytes, domain->nranks,
+					 (unsigned long long)alloc.available);
+		return pld_error(errno, "pld.alloc_window_buffer: %s",
+				 strerror(errno));
+	}
+	buffer->window = alloc.window;
+	buffer->mmap_offset = alloc.mmap_offset;
+	buffer->stride = alloc.stride;
+	return 0;
+}
+
+static void kmod_window_free(pld_window_buffer *buffer)
+{
+	struct pld_sim_window_free release = {
+		.size = sizeof(release),
+		.window = buffer->window,
+	};
+
+	ioctl(buffer->domain->domain_fd, PLD_IOC_WINDOW_FREE, &release);
+}
+
+static int map_read_only(pld_domain *domain, uint64_t offset, size_t bytes,
+			 void **address)
+{
+	*address = mmap(NULL, bytes, PROT_READ, MAP_SHARED, domain->platform_fd,
+			(off_t)offset);
+	if (*address == MAP_FAILED)
+		return pld_error(errno, "platform kmod: cannot map the domain's pages: %s",
+				 strerror(errno));
+	return 0;
+}
+
+/* The rank's file is opened here, so that this process and no other owns it. */
+static int kmod_attach(pld_domain *domain)
+{
+	struct pld_sim_join join = {
+		.size = sizeof(join),
+		.domain_fd = domain->domain_fd,
+		.rank = (uint32_t)domain->rank,
+	};
+	struct pld_sim_info info;
+	void *address;
+	int fd = open_device(&info);
+
+	if (fd < 0)
+		return fd;
+	close(domain->platform_fd);
+	domain->platform_fd = fd;
+	if (ioctl(fd, PLD_IOC_JOIN, &join))
+		return pld_error(errno, "platform kmod: cannot join as rank %d: %s",
+				 domain->rank, strerror(errno));
+	domain->epoch = join.epoch;
+	PLD_TRY(map_read_only(domain, PLD_SIM_MMAP_STATUS,
+			      sizeof(struct pld_sim_status), &address));
+	domain->status = address;
+	PLD_TRY(map_read_only(domain, PLD_SIM_MMAP_DOORBELLS,
+			      (size_t)domain->nranks * PLD_SIM_DOORBELL_STRIDE,
+			      &address));
+	domain->doorbells = address;
+	return 0;
+}
+
+static int kmod_window_map(pld_window_buffer *buffer)
+{
+	long page = sysconf(_SC_PAGESIZE);
+	void *address = mmap(buffer->base, pld_span(buffer),
+			     PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+			     buffer->domain->platform_fd,
+			     (off_t)buffer->mmap_offset);
+
+	if (address == MAP_FAILED)
+		return pld_error(errno, "platform kmod: cannot map a window of %zu bytes: %s",
+				 buffer->bytes, strerror(errno));
+	/* Page faults are taken now, not by the first put. */
+	for (int rank = 0; rank < buffer->domain->nranks; rank++)
+		for (size_t at = 0; at < buffer->bytes; at += (size_t)page)
+			(void)*(volatile char *)(buffer->base +
+						 (size_t)rank * buffer->stride +
+						 at);
+	return 0;
+}
+
+static void kmod_attached(pld_domain *domain)
+{
+	close(domain->domain_fd);
+	domain->domain_fd = -1;
+}
+
+static void kmod_leave(pld_domain *domain)
+{
+	struct pld_sim_leave leave = { .size = sizeof(leave) };
+
+	ioctl(domain->platform_fd, PLD_IOC_LEAVE, &leave);
+}
+
+static int kmod_block(pld_window_buffer *buffer, size_t offset,
+		      int32_t expected, pld_cmp cmp, int64_t deadline_ns)
+{
+	struct pld_sim_wait wait = {
+		.size = sizeof(wait),
+		.offset = offset,
+		.window = buffer->window,
+		.cmp = cmp == PLD_EQ ? PLD_SIM_CMP_EQ : PLD_SIM_CMP_GE,
+		.expected = expected,
+		.deadline_ns = deadline_ns,
+	};
+
+	while (ioctl(buffer->domain->platform_fd, PLD_IOC_WAIT, &wait)) {
+		switch (errno) {
+		case EINTR:
+			continue;
+		case ETIMEDOUT:
+			return -ETIMEDOUT;
+		case EOWNERDEAD:
+		case ECANCELED:
+			return 0;
+		default:
+			return pld_error(errno, "pld.system.wait: %s",
+					 strerror(errno));
+		}
+	}
+	return 0;
+}
+
+/* A ring that fails has nobody to wake: the domain is broken, all are awake. */
+static void kmod_ring(pld_window_buffer *buffer, size_t offset, int peer)
+{
+	struct pld_sim_ring ring = {
+		.size = sizeof(ring),
+		.offset = offset,
+		.window = buffer->window,
+		.rank = (uint32_t)peer,
+	};
+
+	ioctl(buffer->domain->platform_fd, PLD_IOC_RING, &ring);
+}
+
+static void kmod_fail(pld_domain *domain, enum pld_sim_fail_reason reason,
+		      int culprit, int code)
+{
+	struct pld_sim_fail fail = {
+		.size = sizeof(fail),
+		.reason = reason,
+		.rank = (uint32_t)culprit,
+		.code = code,
+	};
+
+	ioctl(domain->rank < 0 ? domain->domain_fd : domain->platform_fd,
+	      PLD_IOC_FAIL, &fail);
+}
+
+const struct pld_platform pld_platform_kmod = {
+	.name = "kmod",
+	.probe = kmod_probe,
+	.nr_devices = kmod_nr_devices,
+	.create = kmod_create,
+	.destroy = kmod_destroy,
+	.reset = kmod_reset,
+	.window_alloc = kmod_window_alloc,
+	.window_free = kmod_window_free,
+	.attach = kmod_attach,
+	.window_map = kmod_window_map,
+	.attached = kmod_attached,
+	.leave = kmod_leave,
+	.block = kmod_block,
+	.ring = kmod_ring,
+	.fail = kmod_fail,
+};

@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
+/*
+ * Platform memfd: shared memory without a name and futexes, no module and no
+ * privileges.
+ *
+ * One memfd per window holds every rank's memory. One more, the control pages,
+ * holds the status page and the doorbells, laid out as the module's. There is
+ * no kernel part to publish that a rank is gone: the launcher does, when the
+ * rank's pidfd says so.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "compare.h"
+#include "error.h"
+#include "health.h"
+#include "memory_limit.h"
+#include "platform.h"
+
+#define DEVICES 64
+#define HUGE_PAGE ((size_t)2 << 20)
+
+/*
+ * The status page. claim is 0, then who is publishing the failure (rank + 1, or
+ * CLAIMED_BY_HOST), then PUBLISHED. So one process at a time writes the status,
+ * and the first failure stays.
+ */
+struct control {
+	struct pld_sim_status status;
+	uint32_t claim;
+};
+
+#define CLAIMED_BY_HOST (PLD_MAX_RANKS + 1)
+#define PUBLISHED (PLD_MAX_RANKS + 2)
+
+_Static_assert(sizeof(struct control) <= PLD_SIM_DOORBELL_STRIDE,
+	       "the status page is one page");
+
+static struct control *control_of(const pld_domain *domain)
+{
+	return (struct control *)domain->status;
+}
+
+static size_t control_bytes(const pld_domain *domain)
+{
+	return ((size_t)domain->nranks + 1) * PLD_SIM_DOORBELL_STRIDE;
+}
+
+static int futex(uint32_t *word, int op, uint32_t value,
+		 const struct timespec *deadline, uint32_t mask)
+{
+	return (int)syscall(SYS_futex, word, op, value, deadline, NULL, mask);
+}
+
+/* Which of a futex's 32 bits the sleepers on a cell listen to. */
+static uint32_t cell_mask(size_t offset)
+{
+	return 1u << (offset / PLD_CELL_STRIDE % 32);
+}
+
+static void ring_bell(struct pld_sim_doorbell *doorbell, uint32_t mask)
+{
+	__atomic_fetch_add(&doorbell->bell, 1, __ATOMIC_RELEASE);
+	futex(&doorbell->bell, FUTEX_WAKE_BITSET, INT_MAX, NULL, mask);
+}
+
+static int memfd_probe(void)
+{
+	int fd = memfd_create("pld-probe", MFD_CLOEXEC);
+
+	if (fd < 0)
+		return pld_error(errno, "platform memfd: memfd_create: %s",
+				 strerror(errno));
+	close(fd);
+	return 0;
+}
+
+static int memfd_nr_devices(void)
+{
+	return DEVICES;
+}
+
+/*
+ * A memfd of that size that nobody can shrink under a peer's feet. Only the
+ * parts that reserve() fills have memory.
+ */
+static int sealed_memfd(const char *name, size_t bytes)
+{
+	int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	int error;
+
+	if (fd >= 0 && !ftruncate(fd, (off_t)bytes) &&
+	    !fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
+		return fd;
+	error = errno;
+	if (fd >= 0)
+		close(fd);
+	return pld_error(error, "platform memfd: cannot make memory of %zu bytes: %s",
+			 bytes, strerror(error));
+}
+
+static int reserve(int fd, size_t at, size_t bytes)
+{
+	while (fallocate(fd, 0, (off_t)at, (off_t)bytes)) {
+		if (errno != EINTR)
+			return pld_error(errno == ENOSPC ? ENOMEM : errno,
+					 "platform memfd: cannot reserve %zu bytes: %s",
+					 bytes, strerror(errno));
+	}
+	return 0;
+}
+
+static void *map_control(const pld_domain *domain)
+{
+	return mmap(NULL, control_bytes(domain), PROT_READ | PROT_WRITE,
+		    MAP_SHARED | MAP_POPULATE, domain->platform_fd, 0);
+}
+
+static int memfd_create_domain(pld_domain *domain)
+{
+	size_t bytes = control_bytes(domain);
+	void *address;
+	int error;
+	int fd = sealed_memfd("pld-control", bytes);
+
+	if (fd < 0)
+		return fd;
+	domain->platform_fd = fd;
+	domain->domain_fd = -1;
+	error = reserve(fd, 0, bytes);
+	if (!error) {
+		address = map_control(domain);
+		if (address == MAP_FAILED)
+			error = pld_error(errno, "platform memfd: mmap: %s",
+					  strerror(errno));
+	}
+	if (error) {
+		close(fd);
+		return error;
+	}
+	domain->status = address;
+	domain->doorbells = (char *)address + PLD_SIM_DOORBELL_STRIDE;
+	domain->status->nranks = (uint32_t)domain->nranks;
+	return 0;
+}
+
+static void memfd_destroy(pld_domain *domain)
+{
+	munmap(domain->status, control_bytes(domain));
+	close(domain->platform_fd);
+}
+
+static size_t page_align(size_t bytes)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	return (bytes + page - 1) / page * page;
+}
+
+static int zero_window(const pld_window_buffer *buffer)
+{
+	size_t span = pld_span(buffer);
+	void *address = mmap(NULL, span, PROT_READ | PROT_WRITE, MAP_SHARED,
+			     buffer->fd, 0);
+
+	if (address == MAP_FAILED)
+		return pld_error(errno, "pld_domain_reset: mmap: %s",
+				 strerror(errno));
+	memset(address, 0, span);
+	munmap(address, span);
+	return 0;
+}
+
+static int memfd_reset(pld_domain *domain)
+{
+	struct control *control = control_of(domain);
+	struct pld_sim_status *status = &control->status;
+
+	for (pld_window_buffer *b = domain->buffers; b; b = b->next)
+		if (b->cells)
+			PLD_TRY(zero_window(b));
+	memset(domain->doorbells, 0,
+	       (size_t)domain->nranks * PLD_SIM_DOORBELL_STRIDE);
+	memset(status->rank_state, PLD_RANK_ABSENT, sizeof(status->rank_state));
+	status->reason = PLD_FAIL_NONE;
+	control->claim = 0;
+	domain->epoch = __atomic_add_fetch(&status->epoch, 1, __ATOMIC_RELEASE);
+	return 0;
+}
+
+/* Asks first: filling a memory cgroup to its limit gets the process killed. */
+static int check_available(const pld_window_buffer *buffer)
+{
+	size_t nranks = (size_t)buffer->domain->nranks;
+	uint64_t available = pld_memory_available();
+	uint64_t asked;
+
+	if (!__builtin_mul_overflow(page_align(buffer->bytes), nranks,
+				    &asked) &&
+	    asked <= available)
+		return 0;
+	return pld_error(ENOMEM,
+			 "pld.alloc_window_buffer: asked for %zu bytes on each of %zu ranks, %llu bytes in all are available",
+			 buffer->bytes, nranks, (unsigned long long)available);
+}
+
+static int memfd_window_alloc(pld_window_buffer *buffer)
+{
+	size_t nranks = (size_t)buffer->domain->nranks;
+	size_t bytes = page_align(buffer->bytes);
+	int error;
+
+	PLD_TRY(check_available(buffer));
+	buffer->stride = bytes;
+	if (bytes >= HUGE_PAGE)
+		buffer->stride = (bytes + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
+	buffer->fd = sealed_memfd("pld-window", pld_span(buffer));
+	if (buffer->fd < 0)
+		return buffer->fd;
+	for (size_t rank = 0; rank < nranks; rank++) {
+		error = reserve(buffer->fd, rank * buffer->stride, bytes);
+		if (error) {
+			close(buffer->fd);
+			return error;
+		}
+	}
+	return 0;
+}
+
+static void memfd_window_free(pld_window_buffer *buffer)
+{
+	close(buffer->fd);
+}
+
+static int memfd_attach(pld_domain *domain)
+{
+	struct pld_sim_status *status = domain->status;
+
+	/* The host's mapping came over the fork; a child of this rank has none. */
+	if (madvise(status, control_bytes(domain), MADV_DONTFORK))
+		return pld_error(errno, "platform memfd: madvise: %s",
+				 strerror(errno));
+	/* The epoch is the host's: a failure since then has advanced it. */
+	__atomic_store_n(&status->rank_state[domain->rank], PLD_RANK_JOINED,
+			 __ATOMIC_RELEASE);
+	return 0;
+}
+
+static int memfd_window_map(pld_window_buffer *buffer)
+{
+	size_t span = pld_span(buffer);
+	void *address = mmap(buffer->base, span, PROT_READ | PROT_WRITE,
+			     MAP_SHARED | MAP_FIXED | MAP_POPULATE, buffer->fd,
+			     0);
+
+	if (address == MAP_FAILED || madvise(address, span, MADV_DONTFORK))
+		return pld_error(errno, "platform memfd: cannot map a window of %zu bytes: %s",
+				 buffer->bytes, strerror(errno));
+	return 0;
+}
+
+/* A child that outlives its rank would keep the memory by these. */
+static void memfd_attached(pld_domain *domain)
+{
+	for (pld_window_buffer *b = domain->buffers; b; b = b->next) {
+		close(b->fd);
+		b->fd = -1;
+	}
+	close(domain->platform_fd);
+	domain->platform_fd = -1;
+}
+
+static void memfd_leave(pld_domain *domain)
+{
+	__atomic_store_n(&domain->status->rank_state[domain->rank],
+			 PLD_RANK_LEFT, __ATOMIC_RELEASE);
+}
+
+static int sleep_on_bell(pld_window_buffer *buffer, size_t offset,
+			 int32_t expected, pld_cmp cmp,
+			 const struct timespec *deadline)
+{
+	pld_domain *domain = buffer->domain;
+	struct pld_sim_doorbell *doorbell = pld_doorbell(domain, domain->rank);
+	const int32_t *cell = (void *)(pld_own_base(buffer) + offset);
+
+	for (;;) {
+		/*
+		 * The bell before the cell: a notify that comes after the look
+		 * at the cell changes the bell, and the futex does not sleep.
+		 */
+		uint32_t bell = __atomic_load_n(&doorbell->bell,
+						__ATOMIC_SEQ_CST);
+
+		if (pld_compare(__atomic_load_n(cell, __ATOMIC_SEQ_CST),
+				expected, cmp) ||
+		    !pld_healthy(domain))
+			return 0;
+		if (futex(&doorbell->bell, FUTEX_WAIT_BITSET, bell, deadline,
+			  cell_mask(offset)) &&
+		    errno == ETIMEDOUT)
+			return -ETIMEDOUT;
+	}
+}
+
+static int memfd_block(pld_window_buffer *buffer, size_t offset,
+		       int32_t expected, pld_cmp cmp, int64_t deadline_ns)
+{
+	pld_domain *domain = buffer->domain;
+	struct pld_sim_doorbell *doorbell = pld_doorbell(domain, domain->rank);
+	struct timespec deadline = {
+		.tv_sec = deadline_ns / 1000000000,
+		.tv_nsec = deadline_ns % 1000000000,
+	};
+	int result;
+
+	/*
+	 * Raised before the cell is looked at, both seq_cst. Pairs with
+	 * pld_system_notify(), which changes the cell before it looks here: one
+	 * of the two sees the other.
+	 */
+	__atomic_fetch_add(&doorbell->waiters, 1, __ATOMIC_SEQ_CST);
+	result = sleep_on_bell(buffer, offset, expected, cmp, &deadline);
+	__atomic_fetch_sub(&doorbell->waiters, 1, __ATOMIC_RELAXED);
+	return result;
+}
+
+static void memfd_ring(pld_window_buffer *buffer, size_t offset, int peer)
+{
+	ring_bell(pld_doorbell(buffer->domain, peer), cell_mask(offset));
+}
+
+/* Only for the one that holds the claim. */
+static void publish(pld_domain *domain, enum pld_sim_fail_reason reason,
+		    int culprit, int code)
+{
+	struct pld_sim_status *status = domain->status;
+
+	status->reason = reason;
+	status->rank = (uint32_t)culprit;
+	status->code = code;
+	/* Release: who sees the epoch sees why. Pairs with pld_healthy(). */
+	__atomic_fetch_add(&status->epoch, 1, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&control_of(domain)->claim, PUBLISHED,
+			 __ATOMIC_RELEASE);
+	for (int rank = 0; rank < domain->nranks; rank++)
+		ring_bell(pld_doorbell(domain, rank),
+			  FUTEX_BITSET_MATCH_ANY);
+}
+
+static void memfd_fail(pld_domain *domain, enum pld_sim_fail_reason reason,
+		       int culprit, int code)
+{
+	struct control *control = control_of(domain);
+	uint32_t claimed = 0;
+	uint32_t claim = domain->rank < 0 ? CLAIMED_BY_HOST :
+					    (uint32_t)domain->rank + 1;
+
+	if (reason == PLD_FAIL_DEAD)
+		__atomic_store_n(&control->status.rank_state[culprit],
+				 PLD_RANK_DEAD, __ATOMIC_RELEASE);
+	if (__atomic_compare_exchange_n(&control->claim, &claimed, claim, false,
+					__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+		publish(domain, reason, culprit, code);
+		return;
+	}
+	/* The claimant ended before it had told everybody. */
+	if (domain->rank < 0 && claimed == (uint32_t)culprit + 1)
+		publish(domain, reason, culprit, code);
+}
+
+const struct pld_platform pld_platform_memfd = {
+	.name = "memfd",
+	.probe = memfd_probe,
+	.nr_devices = memfd_nr_devices,
+	.create = memfd_create_domain,
+	.destroy = memfd_destroy,
+	.reset = memfd_reset,
+	.window_alloc = memfd_window_alloc,
+	.window_free = memfd_window_free,
+	.attach = memfd_attach,
+	.window_map = memfd_window_map,
+	.attached = memfd_attached,
+	.leave = memfd_leave,
+	.block = memfd_block,
+	.ring = memfd_ring,
+	.fail = memfd_fail,
+};

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later OR MIT */
+/*
+ * What differs between platforms: who makes the memory, how a rank sleeps, how
+ * it is woken, and who publishes that a rank is gone. Data moves in user space,
+ * the same way on all of them.
+ *
+ * Functions return 0 or a negative errno with pld_error()'s sentence.
+ */
+#ifndef PLD_PLATFORM_H
+#define PLD_PLATFORM_H
+
+#include "domain.h"
+
+struct pld_platform {
+	const char *name;
+
+	/* Host side. */
+
+	/* Can it be used here? If not, the sentence says why. */
+	int (*probe)(void);
+	/* Number of devices, ids 0 and up; after a probe that succeeded. */
+	int (*nr_devices)(void);
+	int (*create)(pld_domain *domain);
+	void (*destroy)(pld_domain *domain);
+	/* Signals zeroed, every rank absent, epoch advanced. */
+	int (*reset)(pld_domain *domain);
+	/*
+	 * Makes memory of buffer->bytes per rank, zeroed and reserved, and sets
+	 * buffer->stride.
+	 */
+	int (*window_alloc)(pld_window_buffer *buffer);
+	void (*window_free)(pld_window_buffer *buffer);
+
+	/* Rank side. */
+
+	/* Joins as domain->rank: sets status, doorbells and epoch. */
+	int (*attach)(pld_domain *domain);
+	/* Maps every rank's memory at buffer->base. */
+	int (*window_map)(pld_window_buffer *buffer);
+	/* What attach and window_map needed and the ranks' work does not. */
+	void (*attached)(pld_domain *domain);
+	void (*leave)(pld_domain *domain);
+	/*
+	 * Sleeps until the own cell, offset bytes into the buffer, satisfies
+	 * the comparison: 0; or the domain is broken: 0 too, the caller looks;
+	 * or the time is over: -ETIMEDOUT, without a sentence.
+	 */
+	int (*block)(pld_window_buffer *buffer, size_t offset, int32_t expected,
+		     pld_cmp cmp, int64_t deadline_ns);
+	/* Makes the sleepers on that cell of the peer look again. */
+	void (*ring)(pld_window_buffer *buffer, size_t offset, int peer);
+
+	/*
+	 * Both sides: breaks the domain, first failure stays, and wakes all.
+	 * From the host side, culprit has ended. Async-signal-safe.
+	 */
+	void (*fail)(pld_domain *domain, enum pld_sim_fail_reason reason,
+		     int culprit, int code);
+};
+
+extern const struct pld_platform pld_platform_kmod;
+extern const struct pld_platform pld_platform_memfd;
+
+/*
+ * The platform of that name, NULL for the default; why gets the reason. Does
+ * what the name demands: kmod does not fall back.
+ */
+int pld_platform_select(const char *name, const struct pld_platform **platform,
+			char why[256]);
+
+#endif

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
+/*
+ * A rank's process, from the fork to its end.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "error.h"
+#include "health.h"
+#include "launch.h"
+#include "platform/platform.h"
+
+/*
+ * A page that a forked child finds zeroed: no operation needs to ask for its
+ * process id to know that it is still in the rank's process.
+ */
+static int mark_alive(pld_domain *domain)
+{
+	long page = sysconf(_SC_PAGESIZE);
+	unsigned char *alive = mmap(NULL, (size_t)page, PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (alive == MAP_FAILED ||
+	    madvise(alive, (size_t)page, MADV_WIPEONFORK))
+		return pld_error(errno, "rank %d: cannot mark its process: %s",
+				 domain->rank, strerror(errno));
+	*alive = 1;
+	domain->alive = alive;
+	return 0;
+}
+
+static int attach(pld_domain *domain)
+{
+	PLD_TRY(mark_alive(domain));
+	PLD_TRY(pld_tile_alloc(&domain->stage, domain->tile_bytes));
+	PLD_TRY(domain->platform->attach(domain));
+	for (pld_window_buffer *b = domain->buffers; b; b = b->next)
+		PLD_TRY(domain->platform->window_map(b));
+	domain->platform->attached(domain);
+	return 0;
+}
+
+/* Tells the others why, unless it is they who told. */
+static void break_domain(pld_domain *domain, int error)
+{
+	const struct pld_failure *failure = pld_failure();
+
+	if (failure->error == error && failure->secondhand)
+		return;
+	if (failure->error == error && error == -ETIMEDOUT &&
+	    failure->culprit >= 0)
+		pld_break(domain, PLD_FAIL_TIMEOUT, failure->culprit, error);
+	else
+		pld_break(domain, PLD_FAIL_ERROR, domain->rank, error);
+}
+
+/* The sentence of the call that failed, when it is that error's. */
+static void fill_slot(struct pld_rank_slot *slot, int error)
+{
+	const struct pld_failure *failure = pld_failure();
+
+	slot->error = error;
+	if (error < 0 && failure->error == error) {
+		slot->secondhand = failure->secondhand;
+		snprintf(slot->message, sizeof(slot->message), "%s",
+			 failure->message);
+	} else if (error < 0) {
+		snprintf(slot->message, sizeof(slot->message),
+			 "its kernel returned %d (%s)", error, strerror(-error));
+	}
+	/* Release: pairs with the launcher's load. */
+	__atomic_store_n(&slot->returned, 1, __ATOMIC_RELEASE);
+}
+
+_Noreturn void pld_rank_main(pld_domain *domain, int rank, int parent,
+			     pld_kernel *kernel, void *arg)
+{
+	int error;
+
+	/* The launcher's end is the rank's; it may have come before this. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(1);
+	domain->rank = rank;
+	error = attach(domain);
+	if (!error)
+		error = kernel(domain, arg);
+	/* A child that the kernel forked and that came back here is no rank. */
+	if (domain->alive && !*domain->alive)
+		_exit(0);
+	fflush(NULL);
+	if (error > 0)
+		error = 0;
+	fill_slot(&domain->launch->slots[rank], error);
+	if (error)
+		break_domain(domain, error);
+	else
+		domain->platform->leave(domain);
+	_exit(error ? 1 : 0);
+}

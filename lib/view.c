@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
+/*
+ * Making and checking views.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dims.h"
+#include "domain.h"
+#include "error.h"
+#include "health.h"
+#include "view.h"
+
+#define TILE_ALIGNMENT 128
+
+const char *pld_kind_name(const pld_view *view)
+{
+	if (!view)
+		return "NULL";
+	switch (view->kind) {
+	case PLD_TENSOR:
+		return "Tensor";
+	case PLD_DISTRIBUTED_TENSOR:
+		return "DistributedTensor";
+	case PLD_TILE:
+		return "Tile";
+	}
+	return "no view";
+}
+
+static const char *kinds_name(unsigned int accepted)
+{
+	switch (accepted) {
+	case PLD_ACCEPT(PLD_DISTRIBUTED_TENSOR):
+		return "a DistributedTensor";
+	case PLD_ACCEPT(PLD_TILE):
+		return "a Tile";
+	case PLD_ACCEPT(PLD_TENSOR):
+		return "a Tensor";
+	default:
+		return "a Tensor or DistributedTensor";
+	}
+}
+
+/* Bytes from the first element to the end of the last; 0 when they overflow. */
+static size_t extent(const pld_view *view, int size)
+{
+	int64_t last = 0;
+
+	for (int i = 0; i < view->shape.ndim; i++) {
+		int64_t step;
+
+		if (view->shape.n[i] < 1 || view->stride[i] < 0 ||
+		    __builtin_mul_overflow(view->shape.n[i] - 1,
+					   view->stride[i], &step) ||
+		    __builtin_add_overflow(last, step, &last))
+			return 0;
+	}
+	if (__builtin_add_overflow(last, 1, &last) ||
+	    __builtin_mul_overflow(last, (int64_t)size, &last))
+		return 0;
+	return (size_t)last;
+}
+
+static int check_window(const char *op, const char *argument,
+			const pld_view *view, size_t bytes)
+{
+	uintptr_t base = (uintptr_t)pld_own_base(view->buffer);
+	uintptr_t data = (uintptr_t)view->data;
+
+	if (data < base || bytes > view->buffer->bytes ||
+	    data - base > view->buffer->bytes - bytes)
+		return pld_error(EFAULT, "%s: %s points outside the own window of %zu bytes",
+				 op, argument, view->buffer->bytes);
+	return 0;
+}
+
+int pld_view_check(const char *op, const char *argument, const pld_view *view,
+		   unsigned int accepted)
+{
+	size_t bytes;
+	int size;
+
+	if (!view || view->kind < PLD_TENSOR || view->kind > PLD_TILE ||
+	    !(accepted & PLD_ACCEPT(view->kind)))
+		return pld_error(EINVAL, "%s: %s must be %s, got %s", op,
+				 argument, kinds_name(accepted),
+				 pld_kind_name(view));
+	size = pld_dtype_size(view->dtype);
+	if (size < 0 || view->shape.ndim < 1 ||
+	    view->shape.ndim > PLD_MAX_DIMS)
+		return pld_error(EINVAL, "%s: %s holds nothing: it has no valid dtype and shape",
+				 op, argument);
+	bytes = extent(view, size);
+	if (!bytes || !view->data || bytes > view->bytes)
+		return pld_error(EFAULT, "%s: %s has a shape that does not lie in its memory of %zu bytes",
+				 op, argument, view->bytes);
+	if (view->kind == PLD_DISTRIBUTED_TENSOR)
+		return check_window(op, argument, view, bytes);
+	return 0;
+}
+
+char *pld_peer_data(const pld_view *view, int peer)
+{
+	const pld_window_buffer *buffer = view->buffer;
+
+	return (char *)view->data +
+	       (int64_t)(peer - buffer->domain->rank) * (int64_t)buffer->stride;
+}
+
+int pld_peer_check(const char *op, const pld_domain *domain, int peer)
+{
+	if (peer < 0 || peer >= domain->nranks)
+		return pld_error(ERANGE, "%s: peer is %d, wanted 0 to %d", op,
+				 peer, domain->nranks - 1);
+	return 0;
+}
+
+int pld_get_comm_ctx(const pld_distributed_tensor *tensor, pld_domain **domain)
+{
+	PLD_TRY(pld_view_check("pld.get_comm_ctx", "argument", tensor,
+			       PLD_ACCEPT(PLD_DISTRIBUTED_TENSOR)));
+	*domain = tensor->buffer->domain;
+	return 0;
+}
+
+static int window_fits(const pld_window_buffer *buffer, pld_dims shape,
+		       pld_dtype dtype, size_t bytes)
+{
+	char text[PLD_DIMS_TEXT_BYTES];
+
+	if (!buffer->cells) {
+		if (bytes <= buffer->bytes)
+			return 0;
+		return pld_error(EINVAL,
+				 "pld.window: shape %s of %s needs %zu bytes, the buffer has %zu",
+				 pld_dims_text(shape, text),
+				 pld_dtype_name(dtype), bytes, buffer->bytes);
+	}
+	if (dtype != PLD_INT32)
+		return pld_error(EINVAL, "pld.window: dtype of a signal is %s, wanted int32",
+				 pld_dtype_name(dtype));
+	if ((int64_t)(bytes / sizeof(int32_t)) > buffer->cells)
+		return pld_error(EINVAL,
+				 "pld.window: shape %s needs %zu cells, the signal has %lld",
+				 pld_dims_text(shape, text),
+				 bytes / sizeof(int32_t),
+				 (long long)buffer->cells);
+	return 0;
+}
+
+int pld_window(pld_window_buffer *buffer, pld_dims shape, pld_dtype dtype,
+	       pld_distributed_tensor *tensor)
+{
+	size_t bytes;
+
+	if (!buffer || !tensor)
+		return pld_error(EINVAL, "pld.window: buffer and tensor must not be NULL");
+	PLD_TRY(pld_enter(buffer->domain, "pld.window"));
+	PLD_TRY(pld_dims_bytes("pld.window", shape, dtype, &bytes));
+	PLD_TRY(window_fits(buffer, shape, dtype, bytes));
+	*tensor = (pld_view){
+		.kind = PLD_DISTRIBUTED_TENSOR,
+		.dtype = dtype,
+		.shape = shape,
+		.data = pld_own_base(buffer),
+		.bytes = buffer->bytes,
+		.buffer = buffer,
+	};
+	pld_dims_strides(shape,
+			 buffer->cells ? PLD_CELL_STRIDE / sizeof(int32_t) : 1,
+			 tensor->stride);
+	return 0;
+}
+
+int pld_tensor_init(pld_tensor *tensor, void *data, pld_dims shape,
+		    pld_dtype dtype)
+{
+	size_t bytes;
+
+	if (!tensor || !data)
+		return pld_error(EINVAL, "pld_tensor_init: tensor and data must not be NULL");
+	PLD_TRY(pld_dims_bytes("pld_tensor_init", shape, dtype, &bytes));
+	*tensor = (pld_view){
+		.kind = PLD_TENSOR,
+		.dtype = dtype,
+		.shape = shape,
+		.data = data,
+		.bytes = bytes,
+	};
+	pld_dims_strides(shape, 1, tensor->stride);
+	return 0;
+}
+
+int pld_tile_alloc(pld_tile *tile, size_t bytes)
+{
+	void *data;
+
+	if (!tile || !bytes)
+		return pld_error(EINVAL, "pld_tile_alloc: wanted a tile and at least 1 byte");
+	if (posix_memalign(&data, TILE_ALIGNMENT, bytes))
+		return pld_error(ENOMEM, "pld_tile_alloc: no memory for a tile of %zu bytes",
+				 bytes);
+	*tile = (pld_view){ .kind = PLD_TILE, .data = data, .bytes = bytes };
+	return 0;
+}
+
+void pld_tile_free(pld_tile *tile)
+{
+	if (tile && tile->kind == PLD_TILE) {
+		free(tile->data);
+		memset(tile, 0, sizeof(*tile));
+	}
+}

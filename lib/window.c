@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
+/*
+ * Window buffers, on the host side. A buffer's addresses are set aside before
+ * the ranks are forked; each rank then maps the memory there, so that every
+ * rank's memory has the same address in every process.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "dims.h"
+#include "domain.h"
+#include "error.h"
+#include "platform/platform.h"
+
+/* So that huge pages fit wherever a platform has them. */
+#define ALIGNMENT ((size_t)2 << 20)
+
+static int reserve_addresses(pld_window_buffer *buffer)
+{
+	size_t span = pld_span(buffer);
+	size_t skip;
+	char *start;
+
+	start = mmap(NULL, span + ALIGNMENT, PROT_NONE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (start == MAP_FAILED)
+		return pld_error(ENOMEM,
+				 "pld.alloc_window_buffer: no %zu bytes of addresses left: %s",
+				 span, strerror(errno));
+	skip = -(uintptr_t)start % ALIGNMENT;
+	if (skip)
+		munmap(start, skip);
+	munmap(start + skip + span, ALIGNMENT - skip);
+	buffer->base = start + skip;
+	return 0;
+}
+
+static int fill(pld_window_buffer *buffer)
+{
+	const struct pld_platform *platform = buffer->domain->platform;
+	int error = platform->window_alloc(buffer);
+
+	if (error)
+		return error;
+	error = reserve_addresses(buffer);
+	if (error)
+		platform->window_free(buffer);
+	return error;
+}
+
+static int alloc(pld_domain *domain, size_t bytes, int64_t cells,
+		 pld_window_buffer **out)
+{
+	pld_window_buffer *buffer;
+	size_t span;
+	int error;
+
+	PLD_TRY(pld_host_only(domain, "pld.alloc_window_buffer"));
+	if (!bytes)
+		return pld_error(EINVAL, "pld.alloc_window_buffer: 0 bytes, wanted at least 1");
+	if (bytes > PTRDIFF_MAX - ALIGNMENT ||
+	    __builtin_mul_overflow(bytes + ALIGNMENT, (size_t)domain->nranks,
+				   &span) ||
+	    span > PTRDIFF_MAX)
+		return pld_error(EOVERFLOW,
+				 "pld.alloc_window_buffer: %zu bytes on each of %d ranks are more than addresses can count",
+				 bytes, domain->nranks);
+	buffer = calloc(1, sizeof(*buffer));
+	if (!buffer)
+		return pld_error(ENOMEM, "pld.alloc_window_buffer: out of memory");
+	buffer->domain = domain;
+	buffer->bytes = bytes;
+	buffer->cells = cells;
+	error = fill(buffer);
+	if (error) {
+		free(buffer);
+		return error;
+	}
+	buffer->next = domain->buffers;
+	domain->buffers = buffer;
+	*out = buffer;
+	return 0;
+}
+
+int pld_alloc_window_buffer(pld_domain *domain, size_t bytes,
+			    pld_window_buffer **buffer)
+{
+	return alloc(domain, bytes, 0, buffer);
+}
+
+int pld_alloc_window_buffer_shaped(pld_domain *domain, pld_dims shape,
+				   pld_dtype dtype, pld_window_buffer **buffer)
+{
+	size_t bytes;
+
+	PLD_TRY(pld_dims_bytes("pld.alloc_window_buffer", shape, dtype,
+			       &bytes));
+	return alloc(domain, bytes, 0, buffer);
+}
+
+int pld_alloc_signal(pld_domain *domain, pld_dims shape,
+		     pld_window_buffer **buffer)
+{
+	size_t bytes, dense;
+
+	PLD_TRY(pld_dims_bytes("pld_alloc_signal", shape, PLD_INT32, &dense));
+	if (__builtin_mul_overflow(dense, PLD_CELL_STRIDE / sizeof(int32_t),
+				   &bytes))
+		return pld_error(EOVERFLOW, "pld_alloc_signal: %zu cells are more than addresses can count",
+				 dense / sizeof(int32_t));
+	return alloc(domain, bytes, (int64_t)(dense / sizeof(int32_t)), buffer);
+}
+
+void pld_free_window_buffer(pld_window_buffer *buffer)
+{
+	pld_window_buffer **link;
+
+	if (!buffer || buffer->domain->rank >= 0)
+		return;
+	link = &buffer->domain->buffers;
+	while (*link != buffer)
+		link = &(*link)->next;
+	*link = buffer->next;
+	munmap(buffer->base, pld_span(buffer));
+	buffer->domain->platform->window_free(buffer);
+	free(buffer);
+}
