@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A rank's work, and the check of its result against the concatenation of every
+ * rank's slice in the order of the ranks.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "job.h"
+#include "kernels.h"
+#include "pattern.h"
+
+/* A rank's memory of its own. */
+struct memory {
+	void *x;
+	void *y;
+	pld_tile tile;
+};
+
+static uint64_t first_element(const struct options *options, int call, int rank)
+{
+	return ((uint64_t)call * (uint64_t)options->nranks + (uint64_t)rank) *
+	       (uint64_t)options->size;
+}
+
+static void say_wrong(const struct options *options, int call, int rank,
+		      int slot, int64_t element, const char *got)
+{
+	char got_text[PATTERN_TEXT_BYTES], want_text[PATTERN_TEXT_BYTES];
+	char want[8];
+
+	pattern_fill(want, options->dtype,
+		     first_element(options, call, slot) + (uint64_t)element, 1);
+	fprintf(stderr,
+		"pld-allgather: rank %d, call %d, slot %d, element %lld: got %s, wanted %s\n",
+		rank, call, slot, (long long)element,
+		pattern_text(got, options->dtype, got_text),
+		pattern_text(want, options->dtype, want_text));
+}
+
+static int check(const struct options *options, int call, int rank,
+		 const char *result)
+{
+	int64_t esize = pld_dtype_size(options->dtype);
+
+	for (int slot = 0; slot < options->nranks; slot++) {
+		const char *slice = result + slot * options->size * esize;
+		int64_t right = pattern_match(
+			slice, options->dtype,
+			first_element(options, call, slot), options->size);
+
+		if (right < options->size) {
+			say_wrong(options, call, rank, slot, right,
+				  slice + right * esize);
+			return JOB_WRONG_RESULT;
+		}
+	}
+	return 0;
+}
+
+static int one_call(const struct job *job, int call, int rank,
+		    struct memory *memory)
+{
+	const struct options *options = job->options;
+	int64_t nranks = options->nranks, size = options->size;
+	pld_distributed_tensor data, signal;
+	pld_tensor x, y;
+
+	PLD_TRY(pld_window(job->data[call % 2], PLD_SHAPE(nranks, size),
+			   options->dtype, &data));
+	PLD_TRY(pld_window(job->signal, PLD_SHAPE(nranks, 1), PLD_INT32,
+			   &signal));
+	PLD_TRY(pld_tensor_init(&x, memory->x, PLD_SHAPE(1, size),
+				options->dtype));
+	pattern_fill(memory->x, options->dtype,
+		     first_element(options, call, rank), size);
+	if (options->mode == MODE_BUILTIN) {
+		PLD_TRY(allgather_builtin(&x, &data, &signal));
+		return check(options, call, rank, data.data);
+	}
+	PLD_TRY(pld_tensor_init(&y, memory->y, PLD_SHAPE(1, nranks * size),
+				options->dtype));
+	PLD_TRY(allgather_hand(&x, &y, &data, &signal, &memory->tile,
+			       call + 1));
+	return check(options, call, rank, memory->y);
+}
+
+static int all_calls(const struct job *job, int rank, struct memory *memory)
+{
+	for (int call = 0; call < job->options->iters; call++)
+		PLD_TRY(one_call(job, call, rank, memory));
+	return 0;
+}
+
+int run_job(pld_domain *domain, void *arg)
+{
+	const struct job *job = arg;
+	const struct options *options = job->options;
+	size_t slice = (size_t)(options->size * pld_dtype_size(options->dtype));
+	struct memory memory = { 0 };
+	int error = -ENOMEM;
+
+	memory.x = malloc(slice);
+	if (options->mode == MODE_HAND)
+		memory.y = malloc(slice * (size_t)options->nranks);
+	if (memory.x && (memory.y || options->mode != MODE_HAND))
+		error = pld_tile_alloc(&memory.tile, slice);
+	if (!error)
+		error = all_calls(job, pld_rank(domain), &memory);
+	pld_tile_free(&memory.tile);
+	free(memory.y);
+	free(memory.x);
+	return error;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The two allgathers. x is this rank's [1, SIZE] slice, data a [nranks, SIZE]
+ * window, signal an INT32 [nranks, 1].
+ */
+#ifndef PLD_ALLGATHER_KERNELS_H
+#define PLD_ALLGATHER_KERNELS_H
+
+#include <pld.h>
+
+/*
+ * Pull: every rank's slice into y [1, nranks * SIZE]. tile holds a slice. round
+ * counts the calls on this signal from 1: its credits are not taken out again.
+ */
+int allgather_hand(const pld_tensor *x, const pld_tensor *y,
+		   const pld_distributed_tensor *data,
+		   const pld_distributed_tensor *signal, pld_tile *tile,
+		   int round);
+
+/* Push: every rank's slice into data. */
+int allgather_builtin(const pld_tensor *x, const pld_distributed_tensor *data,
+		      const pld_distributed_tensor *signal);
+
+#endif

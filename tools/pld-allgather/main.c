@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * pld-allgather: the host side. Makes a domain of the devices, runs the job on
+ * every rank, tells how it went.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "job.h"
+
+static const char *mode_name(enum mode mode)
+{
+	return mode == MODE_HAND ? "hand" : "builtin";
+}
+
+static int say_error(void)
+{
+	fprintf(stderr, "pld-allgather: %s\n", pld_last_error());
+	return EXIT_USAGE;
+}
+
+static void tell_what_runs(const struct options *options,
+			   const pld_domain *domain)
+{
+	printf("allgather %s on platform %s (%s): %d ranks on devices",
+	       mode_name(options->mode), pld_domain_platform(domain),
+	       pld_domain_platform_reason(domain), options->nranks);
+	for (int i = 0; i < options->nranks; i++)
+		printf("%c%d", i ? ',' : ' ', options->devices[i]);
+	printf("; slices of %lld %s; %d %s\n", (long long)options->size,
+	       pld_dtype_name(options->dtype), options->iters,
+	       options->iters == 1 ? "call" : "calls");
+}
+
+/* The cause first; the others mostly say that the cause reached them. */
+static void tell_failures(const struct options *options,
+			  const pld_rank_report *reports, int error)
+{
+	const char *cause = pld_last_error();
+	int others = 0;
+
+	if (error != JOB_WRONG_RESULT)
+		fprintf(stderr, "pld-allgather: %s\n", cause);
+	for (int rank = 0; rank < options->nranks; rank++) {
+		if (!reports[rank].error ||
+		    reports[rank].error == JOB_WRONG_RESULT ||
+		    !strcmp(reports[rank].message, cause))
+			continue;
+		others++;
+		if (options->verbose)
+			fprintf(stderr, "pld-allgather: %s\n",
+				reports[rank].message);
+	}
+	if (others && !options->verbose)
+		fprintf(stderr,
+			"pld-allgather: %d more %s failed for it; -v tells how\n",
+			others, others == 1 ? "rank" : "ranks");
+}
+
+static double seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static int run(const struct options *options, pld_domain *domain,
+	       struct job *job)
+{
+	static pld_rank_report reports[PLD_MAX_RANKS];
+	double start = seconds();
+	int error = pld_launch(domain, run_job, job, reports);
+
+	if (error) {
+		tell_failures(options, reports, error);
+		puts("FAILED");
+		return EXIT_RUN_FAILED;
+	}
+	if (options->verbose)
+		printf("%.3f ms from the launch to the last rank's end\n",
+		       (seconds() - start) * 1e3);
+	puts("OK");
+	return EXIT_OK;
+}
+
+static int alloc_windows(const struct options *options, pld_domain *domain,
+			 struct job *job)
+{
+	pld_dims shape = PLD_SHAPE(options->nranks, options->size);
+
+	for (int i = 0; i < 2 && i < options->iters; i++)
+		PLD_TRY(pld_alloc_window_buffer_shaped(
+			domain, shape, options->dtype, &job->data[i]));
+	return pld_alloc_signal(domain, PLD_SHAPE(options->nranks, 1),
+				&job->signal);
+}
+
+int main(int argc, char **argv)
+{
+	struct options options;
+	struct job job = { .options = &options };
+	pld_domain_options domain_options;
+	pld_domain *domain;
+	int status;
+
+	parse_options(argc, argv, &options);
+	domain_options = (pld_domain_options){
+		.platform = options.platform,
+		.timeout_ns = options.timeout_ns,
+		.tile_bytes = options.tile_bytes,
+	};
+	if (pld_domain_create(options.devices, options.nranks, &domain_options,
+			      &domain))
+		return say_error();
+	if (options.verbose)
+		tell_what_runs(&options, domain);
+	if (alloc_windows(&options, domain, &job))
+		status = say_error();
+	else
+		status = run(&options, domain, &job);
+	pld_domain_destroy(domain);
+	return status;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef PLD_ALLGATHER_OPTIONS_H
+#define PLD_ALLGATHER_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <pld.h>
+
+/* How the program ends. */
+enum {
+	EXIT_OK = 0,
+	/* the run went wrong: a wrong element, a rank that failed */
+	EXIT_RUN_FAILED = 1,
+	/* it could not start: bad arguments, no module, no memory */
+	EXIT_USAGE = 2,
+};
+
+enum mode {
+	MODE_HAND,
+	MODE_BUILTIN,
+};
+
+struct options {
+	int devices[PLD_MAX_RANKS];
+	int nranks;
+	/* NULL: the library's choice */
+	const char *platform;
+	enum mode mode;
+	/* elements per slice */
+	int64_t size;
+	pld_dtype dtype;
+	int iters;
+	int64_t timeout_ns;
+	size_t tile_bytes;
+	bool verbose;
+};
+
+/* Ends the process with EXIT_USAGE and one line when they make no sense. */
+void parse_options(int argc, char **argv, struct options *options);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What is gathered: element i of all calls and ranks together has a value that
+ * its dtype can hold exactly, and no two elements have the same one until the
+ * dtype has no more.
+ */
+#ifndef PLD_ALLGATHER_PATTERN_H
+#define PLD_ALLGATHER_PATTERN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <pld.h>
+
+/* Room for any element's text. */
+#define PATTERN_TEXT_BYTES 48
+
+/* Writes elements first, first + 1, ... of the pattern. */
+void pattern_fill(void *data, pld_dtype dtype, uint64_t first, int64_t count);
+
+/* The number of elements from 0 that are as they should be, at most count. */
+int64_t pattern_match(const void *data, pld_dtype dtype, uint64_t first,
+		      int64_t count);
+
+/* An element in words: its number, and its bits for floating point. */
+const char *pattern_text(const void *element, pld_dtype dtype,
+			 char text[PATTERN_TEXT_BYTES]);
+
+#endif
