@@ -167,7 +167,8 @@ selftests_install: selftests tools
 		INSTALL_PATH='$(KSFT_INSTALL)/drivers/pld_sim' > /dev/null
 	+$(Q)$(KSFT_MAKE) -s emit_tests COLLECTION=drivers/pld_sim \
 		> '$(KSFT_INSTALL)/kselftest-list.txt'
-	$(Q)cp scripts/kselftest-run '$(KSFT_INSTALL)'
+	$(Q)cp scripts/kselftest-run scripts/kernel-log-splats \
+		'$(KSFT_INSTALL)'
 
 kselftest: selftests_install
 	$(Q)PLD_ALLGATHER='$(ABS_O)/tools/pld-allgather' \
