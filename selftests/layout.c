@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Where every field of the interface is, and the numbers that programs are
+ * built with: the same in every build of the header. Needs no module.
+ *
+ * This file is also built for 32 bit.
+ */
+#include <stddef.h>
+
+#include <kselftest_harness.h>
+#include <linux/pld_sim.h>
+
+#define EXPECT_LAYOUT(_struct, _field, _at, _bytes)                        \
+	do {                                                               \
+		EXPECT_EQ(_at, offsetof(struct _struct, _field));          \
+		EXPECT_EQ(_bytes, sizeof(((struct _struct *)0)->_field));  \
+	} while (0)
+
+TEST(layout_of_device_commands)
+{
+	EXPECT_EQ(32, sizeof(struct pld_sim_info));
+	EXPECT_LAYOUT(pld_sim_info, size, 0, 4);
+	EXPECT_LAYOUT(pld_sim_info, flags, 4, 4);
+	EXPECT_LAYOUT(pld_sim_info, abi_version, 8, 4);
+	EXPECT_LAYOUT(pld_sim_info, nr_devices, 12, 4);
+	EXPECT_LAYOUT(pld_sim_info, max_ranks, 16, 4);
+	EXPECT_LAYOUT(pld_sim_info, max_windows, 20, 4);
+	EXPECT_LAYOUT(pld_sim_info, device_memory, 24, 8);
+
+	EXPECT_EQ(24, sizeof(struct pld_sim_domain_create));
+	EXPECT_LAYOUT(pld_sim_domain_create, size, 0, 4);
+	EXPECT_LAYOUT(pld_sim_domain_create, flags, 4, 4);
+	EXPECT_LAYOUT(pld_sim_domain_create, devices, 8, 8);
+	EXPECT_LAYOUT(pld_sim_domain_create, nranks, 16, 4);
+	EXPECT_LAYOUT(pld_sim_domain_create, out_fd, 20, 4);
+
+	EXPECT_EQ(24, sizeof(struct pld_sim_join));
+	EXPECT_LAYOUT(pld_sim_join, size, 0, 4);
+	EXPECT_LAYOUT(pld_sim_join, flags, 4, 4);
+	EXPECT_LAYOUT(pld_sim_join, domain_fd, 8, 4);
+	EXPECT_LAYOUT(pld_sim_join, rank, 12, 4);
+	EXPECT_LAYOUT(pld_sim_join, nranks, 16, 4);
+	EXPECT_LAYOUT(pld_sim_join, epoch, 20, 4);
+}
+
+TEST(layout_of_domain_commands)
+{
+	EXPECT_EQ(48, sizeof(struct pld_sim_window_alloc));
+	EXPECT_LAYOUT(pld_sim_window_alloc, size, 0, 4);
+	EXPECT_LAYOUT(pld_sim_window_alloc, flags, 4, 4);
+	EXPECT_LAYOUT(pld_sim_window_alloc, length, 8, 8);
+	EXPECT_LAYOUT(pld_sim_window_alloc, window, 16, 4);
+	EXPECT_LAYOUT(pld_sim_window_alloc, __reserved, 20, 4);
+	EXPECT_LAYOUT(pld_sim_window_alloc, stride, 24, 8);
+	EXPECT_LAYOUT(pld_sim_window_alloc, mmap_offset, 32, 8);
+	EXPECT_LAYOUT(pld_sim_window_alloc, available, 40, 8);
+
+	EXPECT_EQ(8, sizeof(struct pld_sim_window_free));
+	EXPECT_LAYOUT(pld_sim_window_free, size, 0, 4);
+	EXPECT_LAYOUT(pld_sim_window_free, window, 4, 4);
+
+	EXPECT_EQ(8, sizeof(struct pld_sim_domain_reset));
+	EXPECT_LAYOUT(pld_sim_domain_reset, size, 0, 4);
+	EXPECT_LAYOUT(pld_sim_domain_reset, flags, 4, 4);
+}
+
+TEST(layout_of_rank_commands)
+{
+	EXPECT_EQ(8, sizeof(struct pld_sim_leave));
+	EXPECT_LAYOUT(pld_sim_leave, size, 0, 4);
+	EXPECT_LAYOUT(pld_sim_leave, flags, 4, 4);
+
+	EXPECT_EQ(40, sizeof(struct pld_sim_wait));
+	EXPECT_LAYOUT(pld_sim_wait, size, 0, 4);
+	EXPECT_LAYOUT(pld_sim_wait, flags, 4, 4);
+	EXPECT_LAYOUT(pld_sim_wait, offset, 8, 8);
+	EXPECT_LAYOUT(pld_sim_wait, window, 16, 4);
+	EXPECT_LAYOUT(pld_sim_wait, cmp, 20, 4);
+	EXPECT_LAYOUT(pld_sim_wait, expected, 24, 4);
+	EXPECT_LAYOUT(pld_sim_wait, value, 28, 4);
+	EXPECT_LAYOUT(pld_sim_wait, deadline_ns, 32, 8);
+
+	EXPECT_EQ(24, sizeof(struct pld_sim_ring));
+	EXPECT_LAYOUT(pld_sim_ring, size, 0, 4);
+	EXPECT_LAYOUT(pld_sim_ring, flags, 4, 4);
+	EXPECT_LAYOUT(pld_sim_ring, offset, 8, 8);
+	EXPECT_LAYOUT(pld_sim_ring, window, 16, 4);
+	EXPECT_LAYOUT(pld_sim_ring, rank, 20, 4);
+
+	EXPECT_EQ(24, sizeof(struct pld_sim_fail));
+	EXPECT_LAYOUT(pld_sim_fail, size, 0, 4);
+	EXPECT_LAYOUT(pld_sim_fail, flags, 4, 4);
+	EXPECT_LAYOUT(pld_sim_fail, reason, 8, 4);
+	EXPECT_LAYOUT(pld_sim_fail, rank, 12, 4);
+	EXPECT_LAYOUT(pld_sim_fail, code, 16, 4);
+	EXPECT_LAYOUT(pld_sim_fail, __reserved, 20, 4);
+}
+
+TEST(layout_of_shared_pages)
+{
+	EXPECT_EQ(1088, sizeof(struct pld_sim_status));
+	EXPECT_LAYOUT(pld_sim_status, epoch, 0, 4);
+	EXPECT_LAYOUT(pld_sim_status, reason, 4, 4);
+	EXPECT_LAYOUT(pld_sim_status, rank, 8, 4);
+	EXPECT_LAYOUT(pld_sim_status, code, 12, 4);
+	EXPECT_LAYOUT(pld_sim_status, nranks, 16, 4);
+	EXPECT_LAYOUT(pld_sim_status, __reserved, 20, 44);
+	EXPECT_LAYOUT(pld_sim_status, rank_state, 64, 1024);
+
+	EXPECT_EQ(8, sizeof(struct pld_sim_doorbell));
+	EXPECT_LAYOUT(pld_sim_doorbell, waiters, 0, 4);
+	EXPECT_LAYOUT(pld_sim_doorbell, bell, 4, 4);
+}
+
+TEST(numbers_of_commands_and_offsets_stay)
+{
+	EXPECT_EQ(0xb900, PLD_IOC_INFO);
+	EXPECT_EQ(0xb901, PLD_IOC_DOMAIN_CREATE);
+	EXPECT_EQ(0xb902, PLD_IOC_JOIN);
+	EXPECT_EQ(0xb903, PLD_IOC_LEAVE);
+	EXPECT_EQ(0xb904, PLD_IOC_WINDOW_ALLOC);
+	EXPECT_EQ(0xb905, PLD_IOC_WINDOW_FREE);
+	EXPECT_EQ(0xb906, PLD_IOC_WAIT);
+	EXPECT_EQ(0xb907, PLD_IOC_RING);
+	EXPECT_EQ(0xb908, PLD_IOC_FAIL);
+	EXPECT_EQ(0xb909, PLD_IOC_DOMAIN_RESET);
+	EXPECT_EQ(0x0, PLD_SIM_MMAP_STATUS);
+	EXPECT_EQ(0x1000, PLD_SIM_MMAP_DOORBELLS);
+	EXPECT_EQ(0x1000, PLD_SIM_DOORBELL_STRIDE);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the kernel says about itself: numbers from files of /proc and /sys, and
+ * its log. None of it is changed here.
+ */
+#ifndef PLD_COUNTERS_H
+#define PLD_COUNTERS_H
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SIM_PARAMETERS "/sys/module/pld_sim/parameters"
+
+/* The whole of a small file as a string, or -1. */
+static inline int read_text(const char *path, char *text, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, size - 1);
+
+	if (fd >= 0)
+		close(fd);
+	if (n < 0)
+		return -1;
+	text[n] = '\0';
+	return 0;
+}
+
+/* The number in a file, or -1 when there is none. */
+static inline long long read_number(const char *path)
+{
+	char text[64], *end;
+	long long value;
+
+	if (read_text(path, text, sizeof(text)))
+		return -1;
+	value = strtoll(text, &end, 10);
+	return end == text ? -1 : value;
+}
+
+/* Bytes of an entry of /proc/meminfo, such as "MemAvailable". */
+static inline long long meminfo(const char *name)
+{
+	char text[4096], *line;
+
+	if (read_text("/proc/meminfo", text, sizeof(text)))
+		return -1;
+	line = strstr(text, name);
+	line = line ? strchr(line, ':') : NULL;
+	return line ? strtoll(line + 1, NULL, 10) * 1024 : -1;
+}
+
+/* Window bytes of a simulated device. */
+static inline long long device_memory_used(unsigned int id)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path),
+		 "/sys/devices/platform/pld_sim.%u/memory_used", id);
+	return read_number(path);
+}
+
+/* How many open files and mappings keep the module. */
+static inline long long module_references(void)
+{
+	return read_number("/sys/module/pld_sim/refcnt");
+}
+
+/* Waits until device @id has @bytes of windows; its number at the end. */
+static inline long long settled_memory(unsigned int id, long long bytes)
+{
+	long long used = device_memory_used(id);
+
+	for (int i = 0; i < 1000 && used != bytes; i++) {
+		usleep(10000);
+		used = device_memory_used(id);
+	}
+	return used;
+}
+
+/* The same for the module's references. */
+static inline long long settled_references(long long count)
+{
+	long long refs = module_references();
+
+	for (int i = 0; i < 1000 && refs != count; i++) {
+		usleep(10000);
+		refs = module_references();
+	}
+	return refs;
+}
+
+/* The kernel's log from now on, or -1 for those who may not read it. */
+static inline int kernel_log_open(void)
+{
+	int fd = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+
+	if (fd >= 0)
+		lseek(fd, 0, SEEK_END);
+	return fd;
+}
+
+/* How many records since then look like trouble; they are printed. */
+static inline int kernel_log_splats(int fd)
+{
+	static const char *const signs[] = {
+		"WARNING:", "BUG:", "Oops", "Call Trace", "Out of memory",
+		"page allocation failure", "oom-kill",
+	};
+	char record[8192];
+	int splats = 0;
+	ssize_t n;
+
+	while ((n = read(fd, record, sizeof(record) - 1)) > 0) {
+		record[n] = '\0';
+		for (size_t i = 0; i < sizeof(signs) / sizeof(*signs); i++) {
+			if (!strstr(record, signs[i]))
+				continue;
+			fprintf(stderr, "# %s", record);
+			splats++;
+			break;
+		}
+	}
+	return splats;
+}
+
+#endif /* PLD_COUNTERS_H */
