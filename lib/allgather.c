@@ -33,8 +33,9 @@ static int check_local_data(const pld_view *local, const pld_view *target)
 				 "%s input must be a Tensor or DistributedTensor, got %s",
 				 op, pld_kind_name(local));
 	if (local->shape.ndim != 2 || local->shape.n[0] != 1)
-		return pld_error(EINVAL, "%s local_data must be [1, SIZE], got %s",
-				 op, pld_dims_text(local->shape, got));
+		return pld_error(EINVAL,
+				 "%s local_data must be [1, SIZE], got %s", op,
+				 pld_dims_text(local->shape, got));
 	return 0;
 }
 
@@ -49,16 +50,19 @@ static int check_target(const pld_view *local, const pld_view *target)
 				 op, pld_kind_name(target),
 				 pld_dims_text(target->shape, got));
 	if (local->dtype != target->dtype)
-		return pld_error(EINVAL, "%s dtype of local_data must be target's %s, got %s",
+		return pld_error(EINVAL,
+				 "%s dtype of local_data must be target's %s, got %s",
 				 op, pld_dtype_name(target->dtype),
 				 pld_dtype_name(local->dtype));
 	if (local->shape.n[1] != target->shape.n[1])
-		return pld_error(EINVAL, "%s SIZE of local_data must be target's %lld, got %lld",
+		return pld_error(EINVAL,
+				 "%s SIZE of local_data must be target's %lld, got %lld",
 				 op, (long long)target->shape.n[1],
 				 (long long)local->shape.n[1]);
 	nranks = target->buffer->domain->nranks;
 	if (target->shape.n[0] != nranks)
-		return pld_error(EINVAL, "%s target must have nranks = %d rows, got %lld",
+		return pld_error(EINVAL,
+				 "%s target must have nranks = %d rows, got %lld",
 				 op, nranks, (long long)target->shape.n[0]);
 	return 0;
 }
@@ -69,21 +73,22 @@ static int check(const pld_view *local, const pld_view *target,
 {
 	if (!local || !target || !signal)
 		return pld_error(EINVAL, "%s %s must not be NULL", op,
-				 !local	 ? "local_data" :
-				 !target ? "target" :
-					   "signal");
+				 !local	   ? "local_data"
+				 : !target ? "target"
+					   : "signal");
 	PLD_TRY(check_local_data(local, target));
 	PLD_TRY(check_target(local, target));
 	PLD_TRY(pld_barrier_check(op, signal, (int)target->shape.n[0]));
 	if (local->kind != PLD_TENSOR)
-		return pld_error(EINVAL, "%s local_data must be a plain Tensor, got %s",
+		return pld_error(EINVAL,
+				 "%s local_data must be a plain Tensor, got %s",
 				 op, pld_kind_name(local));
 	if (signal->buffer->domain != target->buffer->domain)
-		return pld_error(EINVAL, "%s signal and target must be of one domain",
+		return pld_error(EINVAL,
+				 "%s signal and target must be of one domain",
 				 op);
 	PLD_TRY(pld_enter(target->buffer->domain, op));
-	PLD_TRY(pld_view_check(op, "local_data", local,
-			       PLD_ACCEPT(PLD_TENSOR)));
+	PLD_TRY(pld_view_check(op, "local_data", local, PLD_ACCEPT(PLD_TENSOR)));
 	return pld_view_check(op, "target", target,
 			      PLD_ACCEPT(PLD_DISTRIBUTED_TENSOR));
 }

@@ -20,8 +20,7 @@ int pld_barrier_check(const char *op, const pld_view *signal, int nranks)
 		return pld_error(EINVAL,
 				 "%s signal must be a DistributedTensor, got %s",
 				 op, pld_kind_name(signal));
-	if (signal->dtype != PLD_INT32 ||
-	    !pld_dims_equal(signal->shape, want))
+	if (signal->dtype != PLD_INT32 || !pld_dims_equal(signal->shape, want))
 		return pld_error(EINVAL,
 				 "%s signal must be int32 [%d, 1], got %s %s",
 				 op, nranks, pld_dtype_name(signal->dtype),

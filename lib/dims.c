@@ -37,7 +37,8 @@ int pld_dims_bytes(const char *op, pld_dims shape, pld_dtype dtype,
 	if (product < 0)
 		return (int)product;
 	if (shape.ndim < 1 || shape.ndim > PLD_MAX_DIMS)
-		return pld_error(EINVAL, "%s: shape has %d dimensions, wanted 1 to %d",
+		return pld_error(EINVAL,
+				 "%s: shape has %d dimensions, wanted 1 to %d",
 				 op, shape.ndim, PLD_MAX_DIMS);
 	for (int i = 0; i < shape.ndim; i++) {
 		if (shape.n[i] < 1)

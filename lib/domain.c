@@ -19,7 +19,8 @@
 int pld_host_only(const pld_domain *domain, const char *op)
 {
 	if (domain->rank >= 0)
-		return pld_error(EPERM, "%s: only the host side can do this, not rank %d",
+		return pld_error(EPERM,
+				 "%s: only the host side can do this, not rank %d",
 				 op, domain->rank);
 	return 0;
 }
@@ -30,7 +31,8 @@ static int check_options(const pld_domain_options *options)
 		return pld_error(EINVAL, "timeout of %lld ns, wanted 0 or more",
 				 (long long)options->timeout_ns);
 	if (options->tile_bytes && options->tile_bytes < LARGEST_ELEMENT)
-		return pld_error(EINVAL, "staging tile of %zu bytes, wanted at least %d",
+		return pld_error(EINVAL,
+				 "staging tile of %zu bytes, wanted at least %d",
 				 options->tile_bytes, LARGEST_ELEMENT);
 	return 0;
 }
@@ -50,7 +52,8 @@ static int check_devices(const struct pld_platform *platform,
 					 present - 1);
 		for (int j = 0; j < i; j++)
 			if (devices[i] == devices[j])
-				return pld_error(EINVAL, "device %d is named twice",
+				return pld_error(EINVAL,
+						 "device %d is named twice",
 						 devices[i]);
 	}
 	return 0;
@@ -65,12 +68,11 @@ static int create(pld_domain *domain, const int *devices,
 	PLD_TRY(check_devices(domain->platform, devices, domain->nranks));
 	for (int i = 0; i < domain->nranks; i++)
 		domain->devices[i] = (uint32_t)devices[i];
-	domain->timeout_ns = options->timeout_ns ? options->timeout_ns :
-						   DEFAULT_TIMEOUT_NS;
-	domain->tile_bytes = options->tile_bytes ? options->tile_bytes :
-						   DEFAULT_TILE_BYTES;
-	domain->oversubscribed =
-		domain->nranks > sysconf(_SC_NPROCESSORS_ONLN);
+	domain->timeout_ns = options->timeout_ns ? options->timeout_ns
+						 : DEFAULT_TIMEOUT_NS;
+	domain->tile_bytes = options->tile_bytes ? options->tile_bytes
+						 : DEFAULT_TILE_BYTES;
+	domain->oversubscribed = domain->nranks > sysconf(_SC_NPROCESSORS_ONLN);
 	return domain->platform->create(domain);
 }
 
@@ -82,7 +84,8 @@ int pld_domain_create(const int *devices, int nranks,
 	int error;
 
 	if (!devices || !domain)
-		return pld_error(EINVAL, "pld_domain_create: devices and domain must not be NULL");
+		return pld_error(EINVAL,
+				 "pld_domain_create: devices and domain must not be NULL");
 	if (nranks < 1 || nranks > PLD_MAX_RANKS)
 		return pld_error(EINVAL, "%d ranks, wanted 1 to %d", nranks,
 				 PLD_MAX_RANKS);
@@ -141,9 +144,10 @@ int pld_nranks(const pld_domain *domain)
 
 int pld_rank(const pld_domain *domain)
 {
-	return domain->rank >= 0 ?
-		       domain->rank :
-		       pld_error(ENOTCONN, "pld.rank: the host side has no rank");
+	return domain->rank >= 0
+		       ? domain->rank
+		       : pld_error(ENOTCONN,
+				   "pld.rank: the host side has no rank");
 }
 
 int pld_abort_code(const pld_domain *domain)

@@ -25,9 +25,9 @@ static inline bool pld_healthy(const pld_domain *domain)
 /* 0, or why op cannot run here and now. */
 static inline int pld_enter(const pld_domain *domain, const char *op)
 {
-	return __builtin_expect(pld_healthy(domain), 1) ?
-		       0 :
-		       pld_unhealthy(domain, op);
+	return __builtin_expect(pld_healthy(domain), 1)
+		       ? 0
+		       : pld_unhealthy(domain, op);
 }
 
 /*

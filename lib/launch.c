@@ -284,8 +284,7 @@ int pld_launch(pld_domain *domain, pld_kernel *kernel, void *arg,
 	if (!kernel)
 		return pld_error(EINVAL, "pld_launch: kernel must not be NULL");
 	if (domain->broken)
-		return pld_error(-domain->broken, "%s",
-				 domain->broken_message);
+		return pld_error(-domain->broken, "%s", domain->broken_message);
 	if (domain->launched)
 		PLD_TRY(pld_domain_reset(domain));
 	own = calloc((size_t)domain->nranks, sizeof(*own));

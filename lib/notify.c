@@ -20,14 +20,16 @@ int pld_signal_cell(const char *op, const pld_view *signal, pld_dims offsets,
 	PLD_TRY(pld_view_check(op, "signal", signal,
 			       PLD_ACCEPT(PLD_DISTRIBUTED_TENSOR)));
 	if (signal->dtype != PLD_INT32)
-		return pld_error(EINVAL, "%s: dtype of signal is %s, wanted int32",
-				 op, pld_dtype_name(signal->dtype));
+		return pld_error(EINVAL,
+				 "%s: dtype of signal is %s, wanted int32", op,
+				 pld_dtype_name(signal->dtype));
 	PLD_TRY(pld_enter(signal->buffer->domain, op));
 	PLD_TRY(pld_dims_within(op, "signal", signal, offsets, one));
 	*cell = (size_t)((char *)signal->data - pld_own_base(signal->buffer)) +
 		(size_t)pld_dims_index(signal, offsets) * sizeof(int32_t);
 	if (*cell % sizeof(int32_t))
-		return pld_error(EFAULT, "%s: signal is not aligned to int32", op);
+		return pld_error(EFAULT, "%s: signal is not aligned to int32",
+				 op);
 	return 0;
 }
 
@@ -56,7 +58,8 @@ int pld_system_notify(const pld_distributed_tensor *signal, int peer,
 		__atomic_store_n(address, value, __ATOMIC_SEQ_CST);
 		break;
 	default:
-		return pld_error(EINVAL, "%s: op is %d, wanted AtomicAdd (0) or Set (1)",
+		return pld_error(EINVAL,
+				 "%s: op is %d, wanted AtomicAdd (0) or Set (1)",
 				 name, (int)op);
 	}
 	/* The kernel's side of that order is a full barrier, so is this. */

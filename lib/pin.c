@@ -19,8 +19,8 @@ static int load(hwloc_topology_t *topology)
 	if (hwloc_topology_init(topology))
 		return -1;
 	/* Cores are all that is asked for: the rest costs time to find. */
-	if (!hwloc_topology_set_all_types_filter(
-		    *topology, HWLOC_TYPE_FILTER_KEEP_NONE) &&
+	if (!hwloc_topology_set_all_types_filter(*topology,
+						 HWLOC_TYPE_FILTER_KEEP_NONE) &&
 	    !hwloc_topology_set_type_filter(*topology, HWLOC_OBJ_CORE,
 					    HWLOC_TYPE_FILTER_KEEP_ALL) &&
 	    !hwloc_topology_load(*topology))
@@ -41,8 +41,7 @@ struct pld_pinning *pld_pinning_create(int nranks)
 		return NULL;
 	}
 	root = hwloc_get_root_obj(pinning->topology);
-	if (nranks > hwloc_get_nbobjs_by_type(pinning->topology,
-					      HWLOC_OBJ_CORE) ||
+	if (nranks > hwloc_get_nbobjs_by_type(pinning->topology, HWLOC_OBJ_CORE) ||
 	    hwloc_distrib(pinning->topology, &root, 1, pinning->sets,
 			  (unsigned int)nranks, INT_MAX, 0)) {
 		hwloc_topology_destroy(pinning->topology);

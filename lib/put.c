@@ -30,7 +30,8 @@ static int resolve(const pld_view *dst, const pld_view *src,
 				 "%s: dst_offsets, src_offsets and shape come together or not at all, got %d of them",
 				 op, given);
 	if (!pld_dims_equal(dst->shape, src->shape))
-		return pld_error(EINVAL, "%s: shape of src is %s, wanted dst's %s", op,
+		return pld_error(EINVAL,
+				 "%s: shape of src is %s, wanted dst's %s", op,
 				 pld_dims_text(src->shape, got),
 				 pld_dims_text(dst->shape, want));
 	resolved->shape = dst->shape;
@@ -47,7 +48,8 @@ static int check_views(const pld_view *dst, int peer, const pld_view *src)
 	PLD_TRY(pld_view_check(op, "src", src, PLD_ACCEPT_TENSORS));
 	PLD_TRY(pld_peer_check(op, dst->buffer->domain, peer));
 	if (src->dtype != dst->dtype)
-		return pld_error(EINVAL, "%s: dtype of src is %s, wanted dst's %s", op,
+		return pld_error(EINVAL,
+				 "%s: dtype of src is %s, wanted dst's %s", op,
 				 pld_dtype_name(src->dtype),
 				 pld_dtype_name(dst->dtype));
 	return 0;
@@ -59,7 +61,8 @@ static int check_stage(const pld_tile *stage, int size)
 		return pld_error(EINVAL, "%s: stage must be a Tile, got %s", op,
 				 pld_kind_name(stage));
 	if (stage->bytes < (size_t)size)
-		return pld_error(ENOSPC, "%s: one element of %d bytes does not fit the stage of %zu",
+		return pld_error(ENOSPC,
+				 "%s: one element of %d bytes does not fit the stage of %zu",
 				 op, size, stage->bytes);
 	return 0;
 }
@@ -79,7 +82,8 @@ static int check_overlap(const struct pld_region *to,
 {
 	if ((uintptr_t)to->data < region_end(from, shape, size) &&
 	    (uintptr_t)from->data < region_end(to, shape, size))
-		return pld_error(EINVAL, "%s: src and the peer's dst overlap", op);
+		return pld_error(EINVAL, "%s: src and the peer's dst overlap",
+				 op);
 	return 0;
 }
 

@@ -18,6 +18,8 @@
 #include "launch.h"
 #include "platform/platform.h"
 
+#define LARGEST_SPAN_TOUCHED ((size_t)64 << 20)
+
 /*
  * A page that a forked child finds zeroed: no operation needs to ask for its
  * process id to know that it is still in the rank's process.
@@ -28,13 +30,27 @@ static int mark_alive(pld_domain *domain)
 	unsigned char *alive = mmap(NULL, (size_t)page, PROT_READ | PROT_WRITE,
 				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	if (alive == MAP_FAILED ||
-	    madvise(alive, (size_t)page, MADV_WIPEONFORK))
+	if (alive == MAP_FAILED || madvise(alive, (size_t)page, MADV_WIPEONFORK))
 		return pld_error(errno, "rank %d: cannot mark its process: %s",
 				 domain->rank, strerror(errno));
 	*alive = 1;
 	domain->alive = alive;
 	return 0;
+}
+
+/*
+ * So that the first put takes no page fault. Page tables of all the memory of
+ * many ranks in each of them cost more than the faults that they save: of a
+ * large window, only the own memory.
+ */
+static void touch(pld_window_buffer *buffer)
+{
+	pld_domain *domain = buffer->domain;
+
+	for (int rank = 0; rank < domain->nranks; rank++)
+		if (rank == domain->rank ||
+		    pld_span(buffer) <= LARGEST_SPAN_TOUCHED)
+			domain->platform->window_touch(buffer, rank);
 }
 
 static int attach(pld_domain *domain)
@@ -44,6 +60,8 @@ static int attach(pld_domain *domain)
 	PLD_TRY(domain->platform->attach(domain));
 	for (pld_window_buffer *b = domain->buffers; b; b = b->next)
 		PLD_TRY(domain->platform->window_map(b));
+	for (pld_window_buffer *b = domain->buffers; b; b = b->next)
+		touch(b);
 	domain->platform->attached(domain);
 	return 0;
 }

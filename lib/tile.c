@@ -13,9 +13,9 @@
 
 static int enter(const char *op, const pld_view *view)
 {
-	return view->kind == PLD_DISTRIBUTED_TENSOR ?
-		       pld_enter(view->buffer->domain, op) :
-		       0;
+	return view->kind == PLD_DISTRIBUTED_TENSOR
+		       ? pld_enter(view->buffer->domain, op)
+		       : 0;
 }
 
 /* Makes the tile hold that shape, dense. */
@@ -29,8 +29,9 @@ static int shape_tile(const char *op, pld_tile *tile, pld_dims shape,
 				 pld_kind_name(tile));
 	PLD_TRY(pld_dims_bytes(op, shape, dtype, &bytes));
 	if (bytes > tile->bytes)
-		return pld_error(ENOSPC, "%s: %zu bytes do not fit the tile of %zu",
-				 op, bytes, tile->bytes);
+		return pld_error(ENOSPC,
+				 "%s: %zu bytes do not fit the tile of %zu", op,
+				 bytes, tile->bytes);
 	tile->dtype = dtype;
 	tile->shape = shape;
 	pld_dims_strides(shape, 1, tile->stride);
@@ -69,7 +70,8 @@ int pld_store(const pld_tile *tile, pld_dims offsets, const pld_view *tensor)
 	PLD_TRY(pld_view_check(op, "tensor", tensor, PLD_ACCEPT_TENSORS));
 	PLD_TRY(enter(op, tensor));
 	if (tile->dtype != tensor->dtype)
-		return pld_error(EINVAL, "%s: dtype of tile is %s, wanted the tensor's %s",
+		return pld_error(EINVAL,
+				 "%s: dtype of tile is %s, wanted the tensor's %s",
 				 op, pld_dtype_name(tile->dtype),
 				 pld_dtype_name(tensor->dtype));
 	PLD_TRY(pld_dims_within(op, "tensor", tensor, offsets, tile->shape));

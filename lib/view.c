@@ -71,7 +71,8 @@ static int check_window(const char *op, const char *argument,
 
 	if (data < base || bytes > view->buffer->bytes ||
 	    data - base > view->buffer->bytes - bytes)
-		return pld_error(EFAULT, "%s: %s points outside the own window of %zu bytes",
+		return pld_error(EFAULT,
+				 "%s: %s points outside the own window of %zu bytes",
 				 op, argument, view->buffer->bytes);
 	return 0;
 }
@@ -88,13 +89,14 @@ int pld_view_check(const char *op, const char *argument, const pld_view *view,
 				 argument, kinds_name(accepted),
 				 pld_kind_name(view));
 	size = pld_dtype_size(view->dtype);
-	if (size < 0 || view->shape.ndim < 1 ||
-	    view->shape.ndim > PLD_MAX_DIMS)
-		return pld_error(EINVAL, "%s: %s holds nothing: it has no valid dtype and shape",
+	if (size < 0 || view->shape.ndim < 1 || view->shape.ndim > PLD_MAX_DIMS)
+		return pld_error(EINVAL,
+				 "%s: %s holds nothing: it has no valid dtype and shape",
 				 op, argument);
 	bytes = extent(view, size);
 	if (!bytes || !view->data || bytes > view->bytes)
-		return pld_error(EFAULT, "%s: %s has a shape that does not lie in its memory of %zu bytes",
+		return pld_error(EFAULT,
+				 "%s: %s has a shape that does not lie in its memory of %zu bytes",
 				 op, argument, view->bytes);
 	if (view->kind == PLD_DISTRIBUTED_TENSOR)
 		return check_window(op, argument, view, bytes);
@@ -139,7 +141,8 @@ static int window_fits(const pld_window_buffer *buffer, pld_dims shape,
 				 pld_dtype_name(dtype), bytes, buffer->bytes);
 	}
 	if (dtype != PLD_INT32)
-		return pld_error(EINVAL, "pld.window: dtype of a signal is %s, wanted int32",
+		return pld_error(EINVAL,
+				 "pld.window: dtype of a signal is %s, wanted int32",
 				 pld_dtype_name(dtype));
 	if ((int64_t)(bytes / sizeof(int32_t)) > buffer->cells)
 		return pld_error(EINVAL,
@@ -156,7 +159,8 @@ int pld_window(pld_window_buffer *buffer, pld_dims shape, pld_dtype dtype,
 	size_t bytes;
 
 	if (!buffer || !tensor)
-		return pld_error(EINVAL, "pld.window: buffer and tensor must not be NULL");
+		return pld_error(EINVAL,
+				 "pld.window: buffer and tensor must not be NULL");
 	PLD_TRY(pld_enter(buffer->domain, "pld.window"));
 	PLD_TRY(pld_dims_bytes("pld.window", shape, dtype, &bytes));
 	PLD_TRY(window_fits(buffer, shape, dtype, bytes));
@@ -180,7 +184,8 @@ int pld_tensor_init(pld_tensor *tensor, void *data, pld_dims shape,
 	size_t bytes;
 
 	if (!tensor || !data)
-		return pld_error(EINVAL, "pld_tensor_init: tensor and data must not be NULL");
+		return pld_error(EINVAL,
+				 "pld_tensor_init: tensor and data must not be NULL");
 	PLD_TRY(pld_dims_bytes("pld_tensor_init", shape, dtype, &bytes));
 	*tensor = (pld_view){
 		.kind = PLD_TENSOR,
@@ -198,9 +203,11 @@ int pld_tile_alloc(pld_tile *tile, size_t bytes)
 	void *data;
 
 	if (!tile || !bytes)
-		return pld_error(EINVAL, "pld_tile_alloc: wanted a tile and at least 1 byte");
+		return pld_error(EINVAL,
+				 "pld_tile_alloc: wanted a tile and at least 1 byte");
 	if (posix_memalign(&data, TILE_ALIGNMENT, bytes))
-		return pld_error(ENOMEM, "pld_tile_alloc: no memory for a tile of %zu bytes",
+		return pld_error(ENOMEM,
+				 "pld_tile_alloc: no memory for a tile of %zu bytes",
 				 bytes);
 	*tile = (pld_view){ .kind = PLD_TILE, .data = data, .bytes = bytes };
 	return 0;

@@ -92,19 +92,20 @@ int pld_wait(const char *op, const pld_view *signal, pld_dims offsets,
 
 	PLD_TRY(pld_signal_cell(op, signal, offsets, &cell));
 	if (cmp != PLD_EQ && cmp != PLD_GE)
-		return pld_error(EINVAL, "%s: cmp is %d, wanted Eq (0) or Ge (1)",
-				 op, (int)cmp);
+		return pld_error(EINVAL,
+				 "%s: cmp is %d, wanted Eq (0) or Ge (1)", op,
+				 (int)cmp);
 	if (timeout_ns < 0)
-		return pld_error(EINVAL, "%s: timeout is %lld ns, wanted 0 or more",
-				 op, (long long)timeout_ns);
+		return pld_error(EINVAL,
+				 "%s: timeout is %lld ns, wanted 0 or more", op,
+				 (long long)timeout_ns);
 	domain = signal->buffer->domain;
 	address = (void *)(pld_own_base(signal->buffer) + cell);
 	if (pld_compare(__atomic_load_n(address, __ATOMIC_ACQUIRE), expected,
 			cmp))
 		return 0;
 	deadline = pld_deadline(timeout_ns);
-	if (timeout_ns &&
-	    satisfied_soon(domain, address, expected, cmp))
+	if (timeout_ns && satisfied_soon(domain, address, expected, cmp))
 		return 0;
 	error = domain->platform->block(signal->buffer, cell, expected, cmp,
 					deadline);

@@ -62,7 +62,8 @@ static int alloc(pld_domain *domain, size_t bytes, int64_t cells,
 
 	PLD_TRY(pld_host_only(domain, "pld.alloc_window_buffer"));
 	if (!bytes)
-		return pld_error(EINVAL, "pld.alloc_window_buffer: 0 bytes, wanted at least 1");
+		return pld_error(EINVAL,
+				 "pld.alloc_window_buffer: 0 bytes, wanted at least 1");
 	if (bytes > PTRDIFF_MAX - ALIGNMENT ||
 	    __builtin_mul_overflow(bytes + ALIGNMENT, (size_t)domain->nranks,
 				   &span) ||
@@ -72,7 +73,8 @@ static int alloc(pld_domain *domain, size_t bytes, int64_t cells,
 				 bytes, domain->nranks);
 	buffer = calloc(1, sizeof(*buffer));
 	if (!buffer)
-		return pld_error(ENOMEM, "pld.alloc_window_buffer: out of memory");
+		return pld_error(ENOMEM,
+				 "pld.alloc_window_buffer: out of memory");
 	buffer->domain = domain;
 	buffer->bytes = bytes;
 	buffer->cells = cells;
@@ -98,8 +100,7 @@ int pld_alloc_window_buffer_shaped(pld_domain *domain, pld_dims shape,
 {
 	size_t bytes;
 
-	PLD_TRY(pld_dims_bytes("pld.alloc_window_buffer", shape, dtype,
-			       &bytes));
+	PLD_TRY(pld_dims_bytes("pld.alloc_window_buffer", shape, dtype, &bytes));
 	return alloc(domain, bytes, 0, buffer);
 }
 
@@ -111,7 +112,8 @@ int pld_alloc_signal(pld_domain *domain, pld_dims shape,
 	PLD_TRY(pld_dims_bytes("pld_alloc_signal", shape, PLD_INT32, &dense));
 	if (__builtin_mul_overflow(dense, PLD_CELL_STRIDE / sizeof(int32_t),
 				   &bytes))
-		return pld_error(EOVERFLOW, "pld_alloc_signal: %zu cells are more than addresses can count",
+		return pld_error(EOVERFLOW,
+				 "pld_alloc_signal: %zu cells are more than addresses can count",
 				 dense / sizeof(int32_t));
 	return alloc(domain, bytes, (int64_t)(dense / sizeof(int32_t)), buffer);
 }

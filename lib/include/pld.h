@@ -64,9 +64,9 @@ typedef enum pld_cmp {
 
 /** What a view is of. */
 typedef enum pld_kind {
-	PLD_TENSOR = 1,		    /* plain memory of one rank */
+	PLD_TENSOR = 1, /* plain memory of one rank */
 	PLD_DISTRIBUTED_TENSOR = 2, /* a window buffer, the same in every rank */
-	PLD_TILE = 3,		    /* on-core scratch memory of one rank */
+	PLD_TILE = 3, /* on-core scratch memory of one rank */
 } pld_kind;
 
 /** A shape, or the offsets of an element. */
@@ -78,9 +78,9 @@ typedef struct pld_dims {
 #define PLD_COUNT_(a, b, c, d, e, count, ...) count
 #define PLD_COUNT(...) PLD_COUNT_(__VA_ARGS__, 5, 4, 3, 2, 1, 0)
 #ifdef __cplusplus
-#define PLD_DIMS(...) (pld_dims{PLD_COUNT(__VA_ARGS__), {__VA_ARGS__}})
+#define PLD_DIMS(...) (pld_dims{ PLD_COUNT(__VA_ARGS__), { __VA_ARGS__ } })
 #else
-#define PLD_DIMS(...) ((pld_dims){PLD_COUNT(__VA_ARGS__), {__VA_ARGS__}})
+#define PLD_DIMS(...) ((pld_dims){ PLD_COUNT(__VA_ARGS__), { __VA_ARGS__ } })
 #endif
 /** PLD_SHAPE(rows, columns): one to five extents. */
 #define PLD_SHAPE(...) PLD_DIMS(__VA_ARGS__)
@@ -88,10 +88,10 @@ typedef struct pld_dims {
 #define PLD_AT(...) PLD_DIMS(__VA_ARGS__)
 
 /** In a function that returns int: pass a failure on to the caller. */
-#define PLD_TRY(call)                         \
-	do {                                  \
-		int pld_try_result_ = (call); \
-		if (pld_try_result_ < 0)      \
+#define PLD_TRY(call)                           \
+	do {                                    \
+		int pld_try_result_ = (call);   \
+		if (pld_try_result_ < 0)        \
 			return pld_try_result_; \
 	} while (0)
 
@@ -110,9 +110,9 @@ typedef struct pld_view {
 	pld_dtype dtype;
 	pld_dims shape;
 	int64_t stride[PLD_MAX_DIMS]; /* elements from one index to the next */
-	void *data;		      /* the own rank's first element */
-	size_t bytes;		      /* of memory behind data */
-	pld_window_buffer *buffer;    /* of a DistributedTensor, else NULL */
+	void *data; /* the own rank's first element */
+	size_t bytes; /* of memory behind data */
+	pld_window_buffer *buffer; /* of a DistributedTensor, else NULL */
 } pld_view;
 
 typedef pld_view pld_tensor;
@@ -206,7 +206,7 @@ typedef int pld_kernel(pld_domain *domain, void *arg);
 
 /** How a rank ended. */
 typedef struct pld_rank_report {
-	int error;			 /* 0 or a negative errno */
+	int error; /* 0 or a negative errno */
 	char message[PLD_MESSAGE_BYTES]; /* "" with 0 */
 } pld_rank_report;
 
@@ -308,8 +308,7 @@ PLD_API int pld_tensor_put(const pld_distributed_tensor *dst, int peer,
  * rank whose wait has seen it.
  */
 PLD_API int pld_system_notify(const pld_distributed_tensor *signal, int peer,
-			      pld_dims offsets, int32_t value,
-			      pld_notify_op op);
+			      pld_dims offsets, int32_t value, pld_notify_op op);
 
 /**
  * Blocks until the own cell at offsets satisfies the comparison

@@ -24,10 +24,12 @@ static int open_device(struct pld_sim_info *info)
 				 "platform kmod: no module: there is no " DEVICE
 				 "; load pld_sim.ko, or use platform memfd");
 	if (fd < 0 && (errno == EACCES || errno == EPERM))
-		return pld_error(EACCES, "platform kmod: no permission to open " DEVICE
-					 "; join the group that owns it");
+		return pld_error(EACCES,
+				 "platform kmod: no permission to open " DEVICE
+				 "; join the group that owns it");
 	if (fd < 0)
-		return pld_error(errno, "platform kmod: cannot open " DEVICE ": %s",
+		return pld_error(errno,
+				 "platform kmod: cannot open " DEVICE ": %s",
 				 strerror(errno));
 	*info = (struct pld_sim_info){ .size = sizeof(*info) };
 	if (ioctl(fd, PLD_IOC_INFO, info) ||
@@ -79,7 +81,8 @@ static int kmod_create(pld_domain *domain)
 		int error = errno;
 
 		close(fd);
-		return pld_error(error, "platform kmod: cannot create a domain: %s",
+		return pld_error(error,
+				 "platform kmod: cannot create a domain: %s",
 				 strerror(error));
 	}
 	domain->platform_fd = fd;
@@ -98,8 +101,7 @@ static int kmod_reset(pld_domain *domain)
 	struct pld_sim_domain_reset reset = { .size = sizeof(reset) };
 
 	if (ioctl(domain->domain_fd, PLD_IOC_DOMAIN_RESET, &reset))
-		return pld_error(errno, "pld_domain_reset: %s",
-				 strerror(errno));
+		return pld_error(errno, "pld_domain_reset: %s", strerror(errno));
 	return 0;
 }
 
@@ -143,7 +145,8 @@ static int map_read_only(pld_domain *domain, uint64_t offset, size_t bytes,
 	*address = mmap(NULL, bytes, PROT_READ, MAP_SHARED, domain->platform_fd,
 			(off_t)offset);
 	if (*address == MAP_FAILED)
-		return pld_error(errno, "platform kmod: cannot map the domain's pages: %s",
+		return pld_error(errno,
+				 "platform kmod: cannot map the domain's pages: %s",
 				 strerror(errno));
 	return 0;
 }
@@ -165,7 +168,8 @@ static int kmod_attach(pld_domain *domain)
 	close(domain->platform_fd);
 	domain->platform_fd = fd;
 	if (ioctl(fd, PLD_IOC_JOIN, &join))
-		return pld_error(errno, "platform kmod: cannot join as rank %d: %s",
+		return pld_error(errno,
+				 "platform kmod: cannot join as rank %d: %s",
 				 domain->rank, strerror(errno));
 	domain->epoch = join.epoch;
 	PLD_TRY(map_read_only(domain, PLD_SIM_MMAP_STATUS,
@@ -180,22 +184,25 @@ static int kmod_attach(pld_domain *domain)
 
 static int kmod_window_map(pld_window_buffer *buffer)
 {
-	long page = sysconf(_SC_PAGESIZE);
 	void *address = mmap(buffer->base, pld_span(buffer),
 			     PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
 			     buffer->domain->platform_fd,
 			     (off_t)buffer->mmap_offset);
 
 	if (address == MAP_FAILED)
-		return pld_error(errno, "platform kmod: cannot map a window of %zu bytes: %s",
+		return pld_error(errno,
+				 "platform kmod: cannot map a window of %zu bytes: %s",
 				 buffer->bytes, strerror(errno));
-	/* Page faults are taken now, not by the first put. */
-	for (int rank = 0; rank < buffer->domain->nranks; rank++)
-		for (size_t at = 0; at < buffer->bytes; at += (size_t)page)
-			(void)*(volatile char *)(buffer->base +
-						 (size_t)rank * buffer->stride +
-						 at);
 	return 0;
+}
+
+static void kmod_window_touch(pld_window_buffer *buffer, int rank)
+{
+	volatile char *start = buffer->base + (size_t)rank * buffer->stride;
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	for (size_t at = 0; at < buffer->bytes; at += page)
+		(void)start[at];
 }
 
 static void kmod_attached(pld_domain *domain)
@@ -278,6 +285,7 @@ const struct pld_platform pld_platform_kmod = {
 	.window_free = kmod_window_free,
 	.attach = kmod_attach,
 	.window_map = kmod_window_map,
+	.window_touch = kmod_window_touch,
 	.attached = kmod_attached,
 	.leave = kmod_leave,
 	.block = kmod_block,

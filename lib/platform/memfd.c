@@ -105,7 +105,8 @@ static int sealed_memfd(const char *name, size_t bytes)
 	error = errno;
 	if (fd >= 0)
 		close(fd);
-	return pld_error(error, "platform memfd: cannot make memory of %zu bytes: %s",
+	return pld_error(error,
+			 "platform memfd: cannot make memory of %zu bytes: %s",
 			 bytes, strerror(error));
 }
 
@@ -205,8 +206,7 @@ static int check_available(const pld_window_buffer *buffer)
 	uint64_t available = pld_memory_available();
 	uint64_t asked;
 
-	if (!__builtin_mul_overflow(page_align(buffer->bytes), nranks,
-				    &asked) &&
+	if (!__builtin_mul_overflow(page_align(buffer->bytes), nranks, &asked) &&
 	    asked <= available)
 		return 0;
 	return pld_error(ENOMEM,
@@ -260,13 +260,20 @@ static int memfd_window_map(pld_window_buffer *buffer)
 {
 	size_t span = pld_span(buffer);
 	void *address = mmap(buffer->base, span, PROT_READ | PROT_WRITE,
-			     MAP_SHARED | MAP_FIXED | MAP_POPULATE, buffer->fd,
-			     0);
+			     MAP_SHARED | MAP_FIXED, buffer->fd, 0);
 
 	if (address == MAP_FAILED || madvise(address, span, MADV_DONTFORK))
-		return pld_error(errno, "platform memfd: cannot map a window of %zu bytes: %s",
+		return pld_error(errno,
+				 "platform memfd: cannot map a window of %zu bytes: %s",
 				 buffer->bytes, strerror(errno));
 	return 0;
+}
+
+/* Only saves time later: a kernel without it (before 5.14) does no harm. */
+static void memfd_window_touch(pld_window_buffer *buffer, int rank)
+{
+	madvise(buffer->base + (size_t)rank * buffer->stride,
+		page_align(buffer->bytes), MADV_POPULATE_WRITE);
 }
 
 /* A child that outlives its rank would keep the memory by these. */
@@ -299,8 +306,8 @@ static int sleep_on_bell(pld_window_buffer *buffer, size_t offset,
 		 * The bell before the cell: a notify that comes after the look
 		 * at the cell changes the bell, and the futex does not sleep.
 		 */
-		uint32_t bell = __atomic_load_n(&doorbell->bell,
-						__ATOMIC_SEQ_CST);
+		uint32_t bell =
+			__atomic_load_n(&doorbell->bell, __ATOMIC_SEQ_CST);
 
 		if (pld_compare(__atomic_load_n(cell, __ATOMIC_SEQ_CST),
 				expected, cmp) ||
@@ -354,8 +361,7 @@ static void publish(pld_domain *domain, enum pld_sim_fail_reason reason,
 	__atomic_store_n(&control_of(domain)->claim, PUBLISHED,
 			 __ATOMIC_RELEASE);
 	for (int rank = 0; rank < domain->nranks; rank++)
-		ring_bell(pld_doorbell(domain, rank),
-			  FUTEX_BITSET_MATCH_ANY);
+		ring_bell(pld_doorbell(domain, rank), FUTEX_BITSET_MATCH_ANY);
 }
 
 static void memfd_fail(pld_domain *domain, enum pld_sim_fail_reason reason,
@@ -363,8 +369,8 @@ static void memfd_fail(pld_domain *domain, enum pld_sim_fail_reason reason,
 {
 	struct control *control = control_of(domain);
 	uint32_t claimed = 0;
-	uint32_t claim = domain->rank < 0 ? CLAIMED_BY_HOST :
-					    (uint32_t)domain->rank + 1;
+	uint32_t claim = domain->rank < 0 ? CLAIMED_BY_HOST
+					  : (uint32_t)domain->rank + 1;
 
 	if (reason == PLD_FAIL_DEAD)
 		__atomic_store_n(&control->status.rank_state[culprit],
@@ -390,6 +396,7 @@ const struct pld_platform pld_platform_memfd = {
 	.window_free = memfd_window_free,
 	.attach = memfd_attach,
 	.window_map = memfd_window_map,
+	.window_touch = memfd_window_touch,
 	.attached = memfd_attached,
 	.leave = memfd_leave,
 	.block = memfd_block,

@@ -60,8 +60,8 @@ static uint64_t group_number(const struct hierarchy *h, const char *group,
 			     uint64_t otherwise)
 {
 	char path[PATH_MAX];
-	int length = snprintf(path, sizeof(path), "%s%s/%s", h->root, group,
-			      file);
+	int length =
+		snprintf(path, sizeof(path), "%s%s/%s", h->root, group, file);
 
 	if (length < 0 || (size_t)length >= sizeof(path))
 		return otherwise;
@@ -139,8 +139,8 @@ static uint64_t groups_available(void)
 
 uint64_t pld_memory_available(void)
 {
-	uint64_t kib = read_number("/proc/meminfo", "MemAvailable",
-				   UINT64_MAX / 1024);
+	uint64_t kib =
+		read_number("/proc/meminfo", "MemAvailable", UINT64_MAX / 1024);
 	uint64_t groups = groups_available();
 
 	return kib * 1024 < groups ? kib * 1024 : groups;

@@ -35,8 +35,10 @@ struct pld_platform {
 
 	/* Joins as domain->rank: sets status, doorbells and epoch. */
 	int (*attach)(pld_domain *domain);
-	/* Maps every rank's memory at buffer->base. */
+	/* Maps every rank's memory at buffer->base, without touching it. */
 	int (*window_map)(pld_window_buffer *buffer);
+	/* Takes the page faults of that rank's memory now. */
+	void (*window_touch)(pld_window_buffer *buffer, int rank);
 	/* What attach and window_map needed and the ranks' work does not. */
 	void (*attached)(pld_domain *domain);
 	void (*leave)(pld_domain *domain);

@@ -40,8 +40,7 @@ int pld_platform_select(const char *name, const struct pld_platform **platform,
 {
 	if (!name)
 		name = getenv("PLD_PLATFORM");
-	if (!name || !*name || !strcmp(name, "auto") ||
-	    !strcmp(name, "a2a3sim"))
+	if (!name || !*name || !strcmp(name, "auto") || !strcmp(name, "a2a3sim"))
 		return select_auto(platform, why);
 	if (!strcmp(name, "kmod"))
 		return select_named(&pld_platform_kmod, platform, why);

@@ -46,9 +46,9 @@ static int check(const struct options *options, int call, int rank,
 
 	for (int slot = 0; slot < options->nranks; slot++) {
 		const char *slice = result + slot * options->size * esize;
-		int64_t right = pattern_match(
-			slice, options->dtype,
-			first_element(options, call, slot), options->size);
+		int64_t right = pattern_match(slice, options->dtype,
+					      first_element(options, call, slot),
+					      options->size);
 
 		if (right < options->size) {
 			say_wrong(options, call, rank, slot, right,
@@ -81,8 +81,7 @@ static int one_call(const struct job *job, int call, int rank,
 	}
 	PLD_TRY(pld_tensor_init(&y, memory->y, PLD_SHAPE(1, nranks * size),
 				options->dtype));
-	PLD_TRY(allgather_hand(&x, &y, &data, &signal, &memory->tile,
-			       call + 1));
+	PLD_TRY(allgather_hand(&x, &y, &data, &signal, &memory->tile, call + 1));
 	return check(options, call, rank, memory->y);
 }
 

@@ -93,8 +93,9 @@ static int alloc_windows(const struct options *options, pld_domain *domain,
 	pld_dims shape = PLD_SHAPE(options->nranks, options->size);
 
 	for (int i = 0; i < 2 && i < options->iters; i++)
-		PLD_TRY(pld_alloc_window_buffer_shaped(
-			domain, shape, options->dtype, &job->data[i]));
+		PLD_TRY(pld_alloc_window_buffer_shaped(domain, shape,
+						       options->dtype,
+						       &job->data[i]));
 	return pld_alloc_signal(domain, PLD_SHAPE(options->nranks, 1),
 				&job->signal);
 }

@@ -188,7 +188,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		usage_error("'%s' is not an option; see --help", arg);
 	case ARGP_KEY_END:
 		if (!options->nranks)
-			usage_error("-d LIST is missing: which devices? See --help");
+			usage_error(
+				"-d LIST is missing: which devices? See --help");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Patterns. Elements are made and compared as bits, so that a comparison is
- * exact for every dtype.
+ * Patterns. Elements are compared as bytes, which is exact for every dtype.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,87 +12,81 @@
 #define FP16_FINITE 0x7c00
 #define BF16_FINITE 0x7f80
 
-static uint64_t sign_and_finite(uint64_t i, uint64_t finite)
+/* Whole numbers up to these are exact in fp32 and fp64. */
+#define FP32_WHOLE (UINT64_C(1) << 24)
+#define FP64_WHOLE (UINT64_C(1) << 53)
+
+/* Elements that are made and compared at a time; they stay in the cache. */
+#define BLOCK 1024
+
+static uint16_t sign_and_finite(uint64_t i, uint64_t finite)
 {
 	i %= 2 * finite;
-	return i < finite ? i : 0x8000 | (i - finite);
+	return (uint16_t)(i < finite ? i : 0x8000 | (i - finite));
 }
 
-static uint64_t fp32_bits(uint64_t i)
-{
-	/* Whole numbers up to 2^24 are exact. */
-	float value = (float)(i % (1u << 24));
-	uint32_t bits;
-
-	memcpy(&bits, &value, sizeof(bits));
-	return bits;
-}
-
-static uint64_t fp64_bits(uint64_t i)
-{
-	double value = (double)(i % (UINT64_C(1) << 53));
-	uint64_t bits;
-
-	memcpy(&bits, &value, sizeof(bits));
-	return bits;
-}
-
-static uint64_t element_bits(pld_dtype dtype, uint64_t i)
-{
-	switch (dtype) {
-	case PLD_FP64:
-		return fp64_bits(i);
-	case PLD_FP32:
-		return fp32_bits(i);
-	case PLD_FP16:
-		return sign_and_finite(i, FP16_FINITE);
-	case PLD_BF16:
-		return sign_and_finite(i, BF16_FINITE);
-	default:
-		return i;
-	}
-}
-
-static void put_bits(void *at, int size, uint64_t bits)
-{
-	uint8_t b1 = (uint8_t)bits;
-	uint16_t b2 = (uint16_t)bits;
-	uint32_t b4 = (uint32_t)bits;
-
-	switch (size) {
-	case 1:
-		memcpy(at, &b1, 1);
-		break;
-	case 2:
-		memcpy(at, &b2, 2);
-		break;
-	case 4:
-		memcpy(at, &b4, 4);
-		break;
-	default:
-		memcpy(at, &bits, 8);
-	}
-}
+/* One loop per type, so that the compiler can vectorize it. */
+#define FILL(type, value)                                                  \
+	do {                                                               \
+		type *element = data;                                      \
+                                                                           \
+		for (uint64_t i = first; i < first + (uint64_t)count; i++) \
+			*element++ = (type)(value);                        \
+	} while (0)
 
 void pattern_fill(void *data, pld_dtype dtype, uint64_t first, int64_t count)
 {
-	int size = pld_dtype_size(dtype);
-
-	for (int64_t i = 0; i < count; i++)
-		put_bits((char *)data + i * size, size,
-			 element_bits(dtype, first + (uint64_t)i));
+	switch (dtype) {
+	case PLD_FP64:
+		FILL(double, i % FP64_WHOLE);
+		return;
+	case PLD_FP32:
+		FILL(float, i % FP32_WHOLE);
+		return;
+	case PLD_FP16:
+		FILL(uint16_t, sign_and_finite(i, FP16_FINITE));
+		return;
+	case PLD_BF16:
+		FILL(uint16_t, sign_and_finite(i, BF16_FINITE));
+		return;
+	case PLD_INT64:
+	case PLD_UINT64:
+		FILL(uint64_t, i);
+		return;
+	case PLD_INT32:
+	case PLD_UINT32:
+		FILL(uint32_t, i);
+		return;
+	case PLD_INT16:
+	case PLD_UINT16:
+		FILL(uint16_t, i);
+		return;
+	case PLD_INT8:
+	case PLD_UINT8:
+		FILL(uint8_t, i);
+		return;
+	}
 }
 
 int64_t pattern_match(const void *data, pld_dtype dtype, uint64_t first,
 		      int64_t count)
 {
 	int size = pld_dtype_size(dtype);
-	char want[8];
+	const char *got = data;
+	uint64_t want[BLOCK];
 
-	for (int64_t i = 0; i < count; i++) {
-		put_bits(want, size, element_bits(dtype, first + (uint64_t)i));
-		if (memcmp((const char *)data + i * size, want, (size_t)size))
-			return i;
+	for (int64_t at = 0; at < count; at += BLOCK) {
+		int64_t here = count - at < BLOCK ? count - at : BLOCK;
+		const char *element = (const char *)want;
+
+		pattern_fill(want, dtype, first + (uint64_t)at, here);
+		if (!memcmp(got + at * size, want, (size_t)(here * size)))
+			continue;
+		while (!memcmp(got + at * size, element, (size_t)size)) {
+			element += size;
+			at++;
+		}
+		return at;
 	}
 	return count;
 }
@@ -125,8 +118,8 @@ static double small_float(uint64_t bits, int exponent_bits)
 	double sign = bits & 0x8000 ? -1.0 : 1.0;
 
 	if (exponent == (1 << exponent_bits) - 1)
-		return mantissa != 0.0 ? __builtin_nan("") :
-					 sign * __builtin_inf();
+		return mantissa != 0.0 ? __builtin_nan("")
+				       : sign * __builtin_inf();
 	if (!exponent)
 		return sign * __builtin_ldexp(mantissa, 1 - bias);
 	return sign * __builtin_ldexp(1.0 + mantissa, exponent - bias);
