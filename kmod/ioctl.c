@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The table of ioctls and the one dispatcher for it. What holds for every
+ * command is done here: which file it belongs to, sizes, unknown flags, copying
+ * in and out. A command's function sees its arguments in kernel memory and
+ * writes its answers there.
+ */
+#include <linux/build_bug.h>
+#include <linux/nospec.h>
+#include <linux/sched.h>
+#include <linux/stddef.h>
+#include <linux/uaccess.h>
+
+#include "device.h"
+#include "domain.h"
+#include "ioctl.h"
+#include "rank.h"
+#include "wait.h"
+#include "window.h"
+
+/*
+ * @min_size: size of the first version of the arguments
+ * @kinds: of file that the command can be given to
+ * @flags: known ones. ~0 where the second word is not flags
+ * @answers_errors: arguments go back to the caller of a failed call, too
+ * @finish: with what could be undone, called after the answer was copied, or
+ *	was not
+ */
+struct pld_ioctl_op {
+	unsigned int cmd;
+	u32 size;
+	u32 min_size;
+	unsigned int kinds;
+	u32 flags;
+	bool answers_errors;
+	int (*func)(struct pld_call *call);
+	void (*finish)(struct pld_call *call, bool copied);
+};
+
+static int ioctl_info(struct pld_call *call)
+{
+	struct pld_sim_info *args = &call->args.info;
+
+	args->abi_version = PLD_SIM_ABI_VERSION;
+	args->nr_devices = pld_devices_count();
+	args->max_ranks = PLD_SIM_MAX_RANKS;
+	args->max_windows = PLD_SIM_MAX_WINDOWS;
+	args->device_memory = pld_devices_memory_limit();
+	return 0;
+}
+
+#define PLD_OP(_cmd, _type, _last, _kinds, _func, ...)			\
+	[_IOC_NR(_cmd)] = {						\
+		.cmd = (_cmd),						\
+		.size = sizeof(struct _type) +				\
+			BUILD_BUG_ON_ZERO(sizeof(struct _type) >	\
+				sizeof_field(struct pld_call, args)),	\
+		.min_size = offsetofend(struct _type, _last),		\
+		.kinds = (_kinds),					\
+		.func = (_func),					\
+		__VA_ARGS__						\
+	}
+
+static const struct pld_ioctl_op pld_ops[] = {
+	PLD_OP(PLD_IOC_INFO, pld_sim_info, device_memory,
+	       PLD_DEVICE_FILE | PLD_RANK_FILE, ioctl_info),
+	PLD_OP(PLD_IOC_DOMAIN_CREATE, pld_sim_domain_create, out_fd,
+	       PLD_DEVICE_FILE, pld_ioctl_domain_create,
+	       .finish = pld_finish_domain_create),
+	PLD_OP(PLD_IOC_JOIN, pld_sim_join, epoch,
+	       PLD_DEVICE_FILE, pld_ioctl_join,
+	       .finish = pld_finish_join),
+	PLD_OP(PLD_IOC_LEAVE, pld_sim_leave, flags,
+	       PLD_RANK_FILE, pld_ioctl_leave),
+	PLD_OP(PLD_IOC_WINDOW_ALLOC, pld_sim_window_alloc, available,
+	       PLD_DOMAIN_FILE, pld_ioctl_window_alloc,
+	       .finish = pld_finish_window_alloc,
+	       .flags = PLD_WINDOW_SIGNAL, .answers_errors = true),
+	PLD_OP(PLD_IOC_WINDOW_FREE, pld_sim_window_free, window,
+	       PLD_DOMAIN_FILE, pld_ioctl_window_free, .flags = ~0),
+	PLD_OP(PLD_IOC_WAIT, pld_sim_wait, deadline_ns,
+	       PLD_RANK_FILE, pld_ioctl_wait, .answers_errors = true),
+	PLD_OP(PLD_IOC_RING, pld_sim_ring, rank,
+	       PLD_RANK_FILE, pld_ioctl_ring),
+	PLD_OP(PLD_IOC_FAIL, pld_sim_fail, __reserved,
+	       PLD_RANK_FILE | PLD_DOMAIN_FILE, pld_ioctl_fail),
+	PLD_OP(PLD_IOC_DOMAIN_RESET, pld_sim_domain_reset, flags,
+	       PLD_DOMAIN_FILE, pld_ioctl_domain_reset),
+};
+
+static const struct pld_ioctl_op *find_op(unsigned int cmd)
+{
+	unsigned int nr = _IOC_NR(cmd);
+	const struct pld_ioctl_op *op;
+
+	if (nr >= ARRAY_SIZE(pld_ops))
+		return NULL;
+	op = &pld_ops[array_index_nospec(nr, ARRAY_SIZE(pld_ops))];
+	return op->cmd == cmd ? op : NULL;
+}
+
+static int check_kind(const struct pld_call *call,
+		      const struct pld_ioctl_op *op)
+{
+	if (call->kind == PLD_RANK_FILE && !pld_member_is_current(call->member))
+		return -EPERM;
+	if (!(op->kinds & call->kind)) {
+		if (call->kind == PLD_DEVICE_FILE && op->kinds & PLD_RANK_FILE)
+			return -ENOTCONN;
+		if (call->kind == PLD_RANK_FILE && op->kinds & PLD_DEVICE_FILE)
+			return -EISCONN;
+		return -ENOTTY;
+	}
+	/* What a device file answers, a rank file answers after leaving too. */
+	if (call->kind == PLD_RANK_FILE && !(op->kinds & PLD_DEVICE_FILE) &&
+	    !pld_member_joined(call->member))
+		return -ENOTCONN;
+	return 0;
+}
+
+static int copy_args(struct pld_call *call, const struct pld_ioctl_op *op,
+		     void __user *arg)
+{
+	u32 size;
+	int ret;
+
+	if (get_user(size, (u32 __user *)arg))
+		return -EFAULT;
+	if (size < op->min_size)
+		return -EINVAL;
+	if (size > PAGE_SIZE)
+		return -E2BIG;
+	ret = copy_struct_from_user(&call->args, op->size, arg, size);
+	if (ret)
+		return ret;
+	/* It may have been changed between the two reads. */
+	call->args.size = size;
+	return call->args.flags & ~op->flags ? -EOPNOTSUPP : 0;
+}
+
+static bool answer(struct pld_call *call, const struct pld_ioctl_op *op,
+		   void __user *arg)
+{
+	return !copy_to_user(arg, &call->args, min(op->size, call->args.size));
+}
+
+long pld_ioctl(struct pld_call *call, unsigned int cmd, unsigned long arg)
+{
+	void __user *uarg = (void __user *)arg;
+	const struct pld_ioctl_op *op;
+	bool copied;
+	int ret;
+
+	op = find_op(cmd);
+	if (!op)
+		return -ENOTTY;
+	ret = check_kind(call, op);
+	if (ret)
+		return ret;
+	ret = copy_args(call, op, uarg);
+	if (ret)
+		return ret;
+
+	ret = op->func(call);
+	if (ret && !op->answers_errors)
+		return ret;
+	copied = answer(call, op, uarg);
+	if (ret)
+		return ret;
+	if (op->finish)
+		op->finish(call, copied);
+	return copied ? 0 : -EFAULT;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * One ioctl call, on its way through the dispatcher. It lives on the stack of
+ * the calling process and needs no lock; the open file covers what it points to.
+ */
+#ifndef PLD_SIM_IOCTL_H
+#define PLD_SIM_IOCTL_H
+
+#include <linux/bits.h>
+#include <linux/pld_sim.h>
+
+struct file;
+struct pld_domain;
+struct pld_file;
+struct pld_member;
+
+enum pld_file_kind {
+	PLD_DEVICE_FILE = BIT(0),
+	PLD_RANK_FILE = BIT(1),
+	PLD_DOMAIN_FILE = BIT(2),
+};
+
+struct pld_call {
+	enum pld_file_kind kind;
+	struct pld_file *file;		/* of device and rank files */
+	struct pld_member *member;	/* of rank files */
+	struct pld_domain *domain;	/* of rank and domain files */
+	union {
+		struct file *new_file;
+		struct pld_member *new_member;
+	};
+	union {
+		struct {
+			u32 size;
+			u32 flags;
+		};
+		struct pld_sim_info info;
+		struct pld_sim_domain_create domain_create;
+		struct pld_sim_join join;
+		struct pld_sim_leave leave;
+		struct pld_sim_window_alloc window_alloc;
+		struct pld_sim_window_free window_free;
+		struct pld_sim_wait wait;
+		struct pld_sim_ring ring;
+		struct pld_sim_fail fail;
+		struct pld_sim_domain_reset domain_reset;
+	} args;
+};
+
+long pld_ioctl(struct pld_call *call, unsigned int cmd, unsigned long arg);
+
+#endif

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Joining, leaving and dying. What a member is and who owns it: rank.h.
+ */
+#include <linux/file.h>
+#include <linux/nospec.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+
+#include "chardev.h"
+#include "domain.h"
+#include "ioctl.h"
+#include "rank.h"
+#include "trace.h"
+
+static void set_rank_state(struct pld_member *member,
+			   enum pld_sim_rank_state state)
+{
+	struct pld_domain *domain = member->domain;
+
+	lockdep_assert_held(&domain->state_lock);
+
+	WRITE_ONCE(domain->status->rank_state[member->rank], state);
+	WRITE_ONCE(member->joined, state == PLD_RANK_JOINED);
+}
+
+/* False when the member had gone before. */
+static bool end_membership(struct pld_member *member,
+			   enum pld_sim_rank_state state)
+{
+	struct pld_domain *domain = member->domain;
+	bool was_joined;
+
+	spin_lock(&domain->state_lock);
+	was_joined = member->joined;
+	if (was_joined) {
+		set_rank_state(member, state);
+		if (state == PLD_RANK_DEAD)
+			pld_domain_break(domain, PLD_FAIL_DEAD, member->rank,
+					 0);
+	}
+	spin_unlock(&domain->state_lock);
+	return was_joined;
+}
+
+void pld_member_died(struct pld_member *member)
+{
+	struct pld_domain *domain = member->domain;
+
+	if (!end_membership(member, PLD_RANK_DEAD))
+		return;
+	trace_pld_rank_dead(domain->id, member->rank);
+	pld_domain_wake_all(domain);
+}
+
+static void mm_released(struct mmu_notifier *notifier, struct mm_struct *mm)
+{
+	pld_member_died(container_of(notifier, struct pld_member, notifier));
+}
+
+static const struct mmu_notifier_ops pld_notifier_ops = {
+	.release = mm_released,
+};
+
+/* Also a death, when nothing ended the membership before. */
+void pld_member_destroy(struct pld_member *member)
+{
+	pld_member_died(member);
+	mmu_notifier_unregister(&member->notifier, member->notifier.mm);
+	pld_domain_put(member->domain);
+	kfree(member);
+}
+
+static struct pld_member *create_member(struct pld_domain *domain, u32 rank)
+{
+	struct pld_member *member;
+	int ret;
+
+	member = kzalloc(sizeof(*member), GFP_KERNEL_ACCOUNT);
+	if (!member)
+		return ERR_PTR(-ENOMEM);
+	member->files = current->files;
+	member->rank = rank;
+	member->notifier.ops = &pld_notifier_ops;
+	member->domain = domain;
+	pld_domain_get(domain);
+
+	ret = mmu_notifier_register(&member->notifier, current->mm);
+	if (ret) {
+		pld_domain_put(domain);
+		kfree(member);
+		return ERR_PTR(ret == -EINTR ? -ERESTARTSYS : ret);
+	}
+	return member;
+}
+
+static int begin_membership(struct pld_member *member, u32 *epoch)
+{
+	struct pld_domain *domain = member->domain;
+	int ret;
+
+	mutex_lock(&domain->lock);
+	spin_lock(&domain->state_lock);
+	ret = pld_domain_error(domain);
+	if (!ret && domain->status->rank_state[member->rank])
+		ret = -EBUSY;
+	if (!ret) {
+		set_rank_state(member, PLD_RANK_JOINED);
+		*epoch = domain->status->epoch;
+	}
+	spin_unlock(&domain->state_lock);
+	mutex_unlock(&domain->lock);
+	return ret;
+}
+
+static int join_domain(struct pld_call *call, struct pld_domain *domain)
+{
+	struct pld_sim_join *args = &call->args.join;
+	struct pld_member *member;
+	int ret;
+
+	if (args->rank >= domain->nr_ranks)
+		return -ERANGE;
+	member = create_member(domain, array_index_nospec(args->rank,
+							  domain->nr_ranks));
+	if (IS_ERR(member))
+		return PTR_ERR(member);
+	ret = begin_membership(member, &args->epoch);
+	if (ret) {
+		pld_member_destroy(member);
+		return ret;
+	}
+	args->nranks = domain->nr_ranks;
+	call->new_member = member;
+	return 0;
+}
+
+int pld_ioctl_join(struct pld_call *call)
+{
+	struct pld_domain *domain;
+	struct file *file;
+	int ret = -EBADF;
+
+	if (!pld_file_begin_join(call->file))
+		return -EISCONN;
+	file = fget(call->args.join.domain_fd);
+	if (file) {
+		domain = pld_domain_from_file(file);
+		if (domain)
+			ret = join_domain(call, domain);
+		fput(file);
+	}
+	if (ret)
+		pld_file_end_join(call->file, NULL);
+	return ret;
+}
+
+/* A rank that its process was not told of is as if it had not been joined. */
+void pld_finish_join(struct pld_call *call, bool copied)
+{
+	struct pld_member *member = call->new_member;
+
+	if (copied) {
+		trace_pld_rank_join(member->domain->id, member->rank);
+		pld_file_end_join(call->file, member);
+		return;
+	}
+	end_membership(member, PLD_RANK_ABSENT);
+	pld_member_destroy(member);
+	pld_file_end_join(call->file, NULL);
+}
+
+int pld_ioctl_leave(struct pld_call *call)
+{
+	struct pld_member *member = call->member;
+	struct pld_domain *domain = member->domain;
+
+	if (!end_membership(member, PLD_RANK_LEFT))
+		return -ENOTCONN;
+	trace_pld_rank_leave(domain->id, member->rank);
+	/* Its other threads may be waiting. */
+	wake_up_all(&domain->ranks[member->rank].waiters);
+	return 0;
+}

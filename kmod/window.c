@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Windows and a domain's table of them. What a window is, who owns it and what
+ * protects it: window.h.
+ *
+ * Memory is allocated before the window is entered into the table, and freed
+ * after it is gone from there, so that the domain's lock is never held long.
+ */
+#include <linux/mm.h>
+#include <linux/overflow.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+
+#include "device.h"
+#include "domain.h"
+#include "ioctl.h"
+#include "trace.h"
+#include "window.h"
+
+static void release_window(struct kref *ref)
+{
+	struct pld_window *window = container_of(ref, struct pld_window, ref);
+	u32 rank;
+
+	for (rank = 0; rank < window->nr_ranks; rank++)
+		pld_memory_free(&window->memory[rank]);
+	kvfree(window);
+}
+
+void pld_window_get(struct pld_window *window)
+{
+	kref_get(&window->ref);
+}
+
+void pld_window_put(struct pld_window *window)
+{
+	kref_put(&window->ref, release_window);
+}
+
+struct pld_window *pld_window_find(struct pld_domain *domain, u32 id)
+{
+	struct pld_window *window;
+
+	xa_lock(&domain->windows);
+	window = xa_load(&domain->windows, id);
+	if (window)
+		pld_window_get(window);
+	xa_unlock(&domain->windows);
+	return window;
+}
+
+struct pld_window *pld_window_find_offset(struct pld_domain *domain,
+					  u64 offset)
+{
+	struct pld_window *window, *found = NULL;
+
+	mutex_lock(&domain->lock);
+	list_for_each_entry(window, &domain->windows_by_offset, by_offset) {
+		if (offset < window->offset || offset >= pld_window_end(window))
+			continue;
+		pld_window_get(window);
+		found = window;
+		break;
+	}
+	mutex_unlock(&domain->lock);
+	return found;
+}
+
+/* First fit. */
+static int place_window(struct pld_domain *domain, struct pld_window *window)
+{
+	struct list_head *before = &domain->windows_by_offset;
+	u64 size = window->stride * window->nr_ranks;
+	u64 offset = PLD_WINDOWS_START;
+	struct pld_window *other;
+
+	lockdep_assert_held(&domain->lock);
+
+	list_for_each_entry(other, &domain->windows_by_offset, by_offset) {
+		if (other->offset - offset >= size) {
+			before = &other->by_offset;
+			break;
+		}
+		offset = round_up(pld_window_end(other), PLD_WINDOW_ALIGN);
+	}
+	if (size > PLD_OFFSETS_END - offset)
+		return -ENOSPC;
+	window->offset = offset;
+	list_add_tail(&window->by_offset, before);
+	return 0;
+}
+
+static int publish_window(struct pld_domain *domain, struct pld_window *window)
+{
+	int ret;
+
+	lockdep_assert_held(&domain->lock);
+
+	if (domain->nr_windows == PLD_SIM_MAX_WINDOWS)
+		return -ENOSPC;
+	ret = place_window(domain, window);
+	if (ret)
+		return ret;
+	/* Cyclic, so that a stale id does not name another window soon. */
+	ret = xa_alloc_cyclic(&domain->windows, &window->id, window,
+			      xa_limit_31b, &domain->next_window,
+			      GFP_KERNEL_ACCOUNT);
+	if (ret < 0) {
+		list_del(&window->by_offset);
+		return ret;
+	}
+	domain->nr_windows++;
+	return 0;
+}
+
+static int remove_window(struct pld_domain *domain, u32 id)
+{
+	struct pld_window *window;
+
+	mutex_lock(&domain->lock);
+	window = xa_erase(&domain->windows, id);
+	if (window) {
+		list_del(&window->by_offset);
+		domain->nr_windows--;
+	}
+	mutex_unlock(&domain->lock);
+	if (!window)
+		return -ENOENT;
+
+	trace_pld_window_free(domain->id, id);
+	pld_window_put(window);
+	return 0;
+}
+
+void pld_windows_init(struct pld_domain *domain)
+{
+	xa_init_flags(&domain->windows, XA_FLAGS_ALLOC);
+	INIT_LIST_HEAD(&domain->windows_by_offset);
+}
+
+void pld_windows_destroy(struct pld_domain *domain)
+{
+	struct pld_window *window;
+	unsigned long id;
+
+	xa_for_each(&domain->windows, id, window)
+		remove_window(domain, id);
+	xa_destroy(&domain->windows);
+}
+
+void pld_windows_zero_signals(struct pld_domain *domain)
+{
+	struct pld_window *window;
+	u32 rank;
+
+	lockdep_assert_held(&domain->lock);
+
+	list_for_each_entry(window, &domain->windows_by_offset, by_offset) {
+		if (!(window->flags & PLD_WINDOW_SIGNAL))
+			continue;
+		for (rank = 0; rank < window->nr_ranks; rank++)
+			pld_memory_zero(&window->memory[rank]);
+	}
+}
+
+/*
+ * Bytes per rank that could be had now. The last part of the system's memory
+ * is nobody's to take: without it others would meet the OOM killer.
+ */
+static u64 available_memory(struct pld_domain *domain)
+{
+	u64 pages = si_mem_available();
+	u64 available;
+	u32 rank;
+
+	pages -= pages / 32;
+	available = (pages / domain->nr_ranks) << PAGE_SHIFT;
+	for (rank = 0; rank < domain->nr_ranks; rank++)
+		available = min(available, pld_device_available(
+				domain->ranks[rank].device));
+	return round_down(available, PAGE_SIZE);
+}
+
+static int alloc_memories(struct pld_domain *domain, struct pld_window *window)
+{
+	unsigned long nr_pages = DIV_ROUND_UP_ULL(window->length, PAGE_SIZE);
+	int ret = 0;
+	u32 rank;
+
+	for (rank = 0; rank < window->nr_ranks; rank++) {
+		ret = pld_memory_alloc(&window->memory[rank],
+				       domain->ranks[rank].device, nr_pages);
+		if (ret)
+			break;
+	}
+	if (ret)
+		while (rank)
+			pld_memory_free(&window->memory[--rank]);
+	return ret;
+}
+
+static struct pld_window *create_window(struct pld_domain *domain, u64 length,
+					u64 stride, u32 flags)
+{
+	struct pld_window *window;
+	int ret;
+
+	window = kvzalloc(struct_size(window, memory, domain->nr_ranks),
+			  GFP_KERNEL_ACCOUNT);
+	if (!window)
+		return ERR_PTR(-ENOMEM);
+	kref_init(&window->ref);
+	window->nr_ranks = domain->nr_ranks;
+	window->length = length;
+	window->stride = stride;
+	window->flags = flags;
+
+	ret = alloc_memories(domain, window);
+	if (ret) {
+		kvfree(window);
+		return ERR_PTR(ret);
+	}
+	return window;
+}
+
+static int window_stride(u64 length, u32 nr_ranks, u64 *stride)
+{
+	u64 size;
+
+	if (length > PLD_OFFSETS_END)
+		return -EOVERFLOW;
+	*stride = round_up(length, length < PLD_WINDOW_ALIGN ?
+				   (u64)PAGE_SIZE : PLD_WINDOW_ALIGN);
+	if (check_mul_overflow(*stride, (u64)nr_ranks, &size) ||
+	    size > PLD_OFFSETS_END - PLD_WINDOWS_START)
+		return -EOVERFLOW;
+	return 0;
+}
+
+int pld_ioctl_window_alloc(struct pld_call *call)
+{
+	struct pld_sim_window_alloc *args = &call->args.window_alloc;
+	struct pld_domain *domain = call->domain;
+	struct pld_window *window;
+	u64 stride;
+	int ret;
+
+	if (args->__reserved || !args->length)
+		return -EINVAL;
+	args->available = available_memory(domain);
+	ret = window_stride(args->length, domain->nr_ranks, &stride);
+	if (ret)
+		return ret;
+	if (args->length > args->available)
+		return -ENOMEM;
+
+	window = create_window(domain, args->length, stride, args->flags);
+	if (IS_ERR(window))
+		return PTR_ERR(window);
+
+	mutex_lock(&domain->lock);
+	ret = publish_window(domain, window);
+	if (!ret) {
+		args->window = window->id;
+		args->stride = window->stride;
+		args->mmap_offset = window->offset;
+	}
+	mutex_unlock(&domain->lock);
+	if (ret) {
+		pld_window_put(window);
+		return ret;
+	}
+	trace_pld_window_alloc(domain->id, args->window, args->length,
+			       args->flags);
+	return 0;
+}
+
+/* Nobody was told of the window's id: nobody could free it. */
+void pld_finish_window_alloc(struct pld_call *call, bool copied)
+{
+	if (!copied)
+		remove_window(call->domain, call->args.window_alloc.window);
+}
+
+int pld_ioctl_window_free(struct pld_call *call)
+{
+	return remove_window(call->domain, call->args.window_free.window);
+}
