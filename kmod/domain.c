@@ -17,6 +17,7 @@
 #include "trace.h"
 #include "window.h"
 
+/* Protects pld_domains, and keeps those in it from being freed. */
 DEFINE_MUTEX(pld_domains_lock);
 LIST_HEAD(pld_domains);
 

@@ -5,10 +5,8 @@
  * in and out. A command's function sees its arguments in kernel memory and
  * writes its answers there.
  */
-#include <linux/build_bug.h>
 #include <linux/nospec.h>
 #include <linux/sched.h>
-#include <linux/stddef.h>
 #include <linux/uaccess.h>
 
 #include "device.h"
@@ -49,43 +47,84 @@ static int ioctl_info(struct pld_call *call)
 	return 0;
 }
 
-#define PLD_OP(_cmd, _type, _last, _kinds, _func, ...)			\
-	[_IOC_NR(_cmd)] = {						\
-		.cmd = (_cmd),						\
-		.size = sizeof(struct _type) +				\
-			BUILD_BUG_ON_ZERO(sizeof(struct _type) >	\
-				sizeof_field(struct pld_call, args)),	\
-		.min_size = offsetofend(struct _type, _last),		\
-		.kinds = (_kinds),					\
-		.func = (_func),					\
-		__VA_ARGS__						\
-	}
-
 static const struct pld_ioctl_op pld_ops[] = {
-	PLD_OP(PLD_IOC_INFO, pld_sim_info, device_memory,
-	       PLD_DEVICE_FILE | PLD_RANK_FILE, ioctl_info),
-	PLD_OP(PLD_IOC_DOMAIN_CREATE, pld_sim_domain_create, out_fd,
-	       PLD_DEVICE_FILE, pld_ioctl_domain_create,
-	       .finish = pld_finish_domain_create),
-	PLD_OP(PLD_IOC_JOIN, pld_sim_join, epoch,
-	       PLD_DEVICE_FILE, pld_ioctl_join,
-	       .finish = pld_finish_join),
-	PLD_OP(PLD_IOC_LEAVE, pld_sim_leave, flags,
-	       PLD_RANK_FILE, pld_ioctl_leave),
-	PLD_OP(PLD_IOC_WINDOW_ALLOC, pld_sim_window_alloc, available,
-	       PLD_DOMAIN_FILE, pld_ioctl_window_alloc,
-	       .finish = pld_finish_window_alloc,
-	       .flags = PLD_WINDOW_SIGNAL, .answers_errors = true),
-	PLD_OP(PLD_IOC_WINDOW_FREE, pld_sim_window_free, window,
-	       PLD_DOMAIN_FILE, pld_ioctl_window_free, .flags = ~0),
-	PLD_OP(PLD_IOC_WAIT, pld_sim_wait, deadline_ns,
-	       PLD_RANK_FILE, pld_ioctl_wait, .answers_errors = true),
-	PLD_OP(PLD_IOC_RING, pld_sim_ring, rank,
-	       PLD_RANK_FILE, pld_ioctl_ring),
-	PLD_OP(PLD_IOC_FAIL, pld_sim_fail, __reserved,
-	       PLD_RANK_FILE | PLD_DOMAIN_FILE, pld_ioctl_fail),
-	PLD_OP(PLD_IOC_DOMAIN_RESET, pld_sim_domain_reset, flags,
-	       PLD_DOMAIN_FILE, pld_ioctl_domain_reset),
+	[PLD_SIM_CMD_INFO] = {
+		.cmd = PLD_IOC_INFO,
+		.size = sizeof(struct pld_sim_info),
+		.min_size = 32,
+		.kinds = PLD_DEVICE_FILE | PLD_RANK_FILE,
+		.func = ioctl_info,
+	},
+	[PLD_SIM_CMD_DOMAIN_CREATE] = {
+		.cmd = PLD_IOC_DOMAIN_CREATE,
+		.size = sizeof(struct pld_sim_domain_create),
+		.min_size = 24,
+		.kinds = PLD_DEVICE_FILE,
+		.func = pld_ioctl_domain_create,
+		.finish = pld_finish_domain_create,
+	},
+	[PLD_SIM_CMD_JOIN] = {
+		.cmd = PLD_IOC_JOIN,
+		.size = sizeof(struct pld_sim_join),
+		.min_size = 24,
+		.kinds = PLD_DEVICE_FILE,
+		.func = pld_ioctl_join,
+		.finish = pld_finish_join,
+	},
+	[PLD_SIM_CMD_LEAVE] = {
+		.cmd = PLD_IOC_LEAVE,
+		.size = sizeof(struct pld_sim_leave),
+		.min_size = 8,
+		.kinds = PLD_RANK_FILE,
+		.func = pld_ioctl_leave,
+	},
+	[PLD_SIM_CMD_WINDOW_ALLOC] = {
+		.cmd = PLD_IOC_WINDOW_ALLOC,
+		.size = sizeof(struct pld_sim_window_alloc),
+		.min_size = 48,
+		.kinds = PLD_DOMAIN_FILE,
+		.flags = PLD_WINDOW_SIGNAL,
+		.answers_errors = true,
+		.func = pld_ioctl_window_alloc,
+		.finish = pld_finish_window_alloc,
+	},
+	[PLD_SIM_CMD_WINDOW_FREE] = {
+		.cmd = PLD_IOC_WINDOW_FREE,
+		.size = sizeof(struct pld_sim_window_free),
+		.min_size = 8,
+		.kinds = PLD_DOMAIN_FILE,
+		.flags = ~0,
+		.func = pld_ioctl_window_free,
+	},
+	[PLD_SIM_CMD_WAIT] = {
+		.cmd = PLD_IOC_WAIT,
+		.size = sizeof(struct pld_sim_wait),
+		.min_size = 40,
+		.kinds = PLD_RANK_FILE,
+		.answers_errors = true,
+		.func = pld_ioctl_wait,
+	},
+	[PLD_SIM_CMD_RING] = {
+		.cmd = PLD_IOC_RING,
+		.size = sizeof(struct pld_sim_ring),
+		.min_size = 24,
+		.kinds = PLD_RANK_FILE,
+		.func = pld_ioctl_ring,
+	},
+	[PLD_SIM_CMD_FAIL] = {
+		.cmd = PLD_IOC_FAIL,
+		.size = sizeof(struct pld_sim_fail),
+		.min_size = 24,
+		.kinds = PLD_RANK_FILE | PLD_DOMAIN_FILE,
+		.func = pld_ioctl_fail,
+	},
+	[PLD_SIM_CMD_DOMAIN_RESET] = {
+		.cmd = PLD_IOC_DOMAIN_RESET,
+		.size = sizeof(struct pld_sim_domain_reset),
+		.min_size = 8,
+		.kinds = PLD_DOMAIN_FILE,
+		.func = pld_ioctl_domain_reset,
+	},
 };
 
 static const struct pld_ioctl_op *find_op(unsigned int cmd)

@@ -13,193 +13,177 @@
 #include <linux/tracepoint.h>
 
 DECLARE_EVENT_CLASS(pld_domain,
-	TP_PROTO(u32 domain, u32 nranks),
-	TP_ARGS(domain, nranks),
-	TP_STRUCT__entry(
-		__field(u32, domain)
-		__field(u32, nranks)
-	),
-	TP_fast_assign(
-		__entry->domain = domain;
-		__entry->nranks = nranks;
-	),
-	TP_printk("domain=%u nranks=%u", __entry->domain, __entry->nranks)
+		    TP_PROTO(u32 domain, u32 nranks),
+		    TP_ARGS(domain, nranks),
+		    TP_STRUCT__entry(__field(u32, domain)
+				     __field(u32, nranks)
+		    ),
+		    TP_fast_assign(__entry->domain = domain;
+				   __entry->nranks = nranks;
+		    ),
+		    TP_printk("domain=%u nranks=%u", __entry->domain, __entry->nranks)
 );
 
 DEFINE_EVENT(pld_domain, pld_domain_create,
-	TP_PROTO(u32 domain, u32 nranks),
-	TP_ARGS(domain, nranks)
+	     TP_PROTO(u32 domain, u32 nranks),
+	     TP_ARGS(domain, nranks)
 );
 
 DEFINE_EVENT(pld_domain, pld_domain_destroy,
-	TP_PROTO(u32 domain, u32 nranks),
-	TP_ARGS(domain, nranks)
+	     TP_PROTO(u32 domain, u32 nranks),
+	     TP_ARGS(domain, nranks)
 );
 
 DEFINE_EVENT(pld_domain, pld_domain_reset,
-	TP_PROTO(u32 domain, u32 nranks),
-	TP_ARGS(domain, nranks)
+	     TP_PROTO(u32 domain, u32 nranks),
+	     TP_ARGS(domain, nranks)
 );
 
 TRACE_EVENT(pld_domain_fail,
-	TP_PROTO(u32 domain, u32 reason, u32 rank, s32 code),
-	TP_ARGS(domain, reason, rank, code),
-	TP_STRUCT__entry(
-		__field(u32, domain)
-		__field(u32, reason)
-		__field(u32, rank)
-		__field(s32, code)
-	),
-	TP_fast_assign(
-		__entry->domain = domain;
-		__entry->reason = reason;
-		__entry->rank = rank;
-		__entry->code = code;
-	),
-	TP_printk("domain=%u reason=%s rank=%u code=%d",
-		  __entry->domain,
-		  __print_symbolic(__entry->reason,
-				   { PLD_FAIL_DEAD, "dead" },
-				   { PLD_FAIL_ERROR, "error" },
-				   { PLD_FAIL_TIMEOUT, "timeout" },
-				   { PLD_FAIL_ABORT, "abort" }),
-		  __entry->rank, __entry->code)
+	    TP_PROTO(u32 domain, u32 reason, u32 rank, s32 code),
+	    TP_ARGS(domain, reason, rank, code),
+	    TP_STRUCT__entry(__field(u32, domain)
+			     __field(u32, reason)
+			     __field(u32, rank)
+			     __field(s32, code)
+	    ),
+	    TP_fast_assign(__entry->domain = domain;
+			   __entry->reason = reason;
+			   __entry->rank = rank;
+			   __entry->code = code;
+	    ),
+	    TP_printk("domain=%u reason=%s rank=%u code=%d",
+		      __entry->domain,
+		      __print_symbolic(__entry->reason,
+				       { PLD_FAIL_DEAD, "dead" },
+				       { PLD_FAIL_ERROR, "error" },
+				       { PLD_FAIL_TIMEOUT, "timeout" },
+				       { PLD_FAIL_ABORT, "abort" }),
+		      __entry->rank, __entry->code)
 );
 
 DECLARE_EVENT_CLASS(pld_rank,
-	TP_PROTO(u32 domain, u32 rank),
-	TP_ARGS(domain, rank),
-	TP_STRUCT__entry(
-		__field(u32, domain)
-		__field(u32, rank)
-	),
-	TP_fast_assign(
-		__entry->domain = domain;
-		__entry->rank = rank;
-	),
-	TP_printk("domain=%u rank=%u", __entry->domain, __entry->rank)
+		    TP_PROTO(u32 domain, u32 rank),
+		    TP_ARGS(domain, rank),
+		    TP_STRUCT__entry(__field(u32, domain)
+				     __field(u32, rank)
+		    ),
+		    TP_fast_assign(__entry->domain = domain;
+				   __entry->rank = rank;
+		    ),
+		    TP_printk("domain=%u rank=%u", __entry->domain, __entry->rank)
 );
 
 DEFINE_EVENT(pld_rank, pld_rank_join,
-	TP_PROTO(u32 domain, u32 rank),
-	TP_ARGS(domain, rank)
+	     TP_PROTO(u32 domain, u32 rank),
+	     TP_ARGS(domain, rank)
 );
 
 DEFINE_EVENT(pld_rank, pld_rank_leave,
-	TP_PROTO(u32 domain, u32 rank),
-	TP_ARGS(domain, rank)
+	     TP_PROTO(u32 domain, u32 rank),
+	     TP_ARGS(domain, rank)
 );
 
 DEFINE_EVENT(pld_rank, pld_rank_dead,
-	TP_PROTO(u32 domain, u32 rank),
-	TP_ARGS(domain, rank)
+	     TP_PROTO(u32 domain, u32 rank),
+	     TP_ARGS(domain, rank)
 );
 
 TRACE_EVENT(pld_window_alloc,
-	TP_PROTO(u32 domain, u32 window, u64 length, u32 flags),
-	TP_ARGS(domain, window, length, flags),
-	TP_STRUCT__entry(
-		__field(u32, domain)
-		__field(u32, window)
-		__field(u64, length)
-		__field(u32, flags)
-	),
-	TP_fast_assign(
-		__entry->domain = domain;
-		__entry->window = window;
-		__entry->length = length;
-		__entry->flags = flags;
-	),
-	TP_printk("domain=%u window=%u length=%llu flags=%#x",
-		  __entry->domain, __entry->window, __entry->length,
-		  __entry->flags)
+	    TP_PROTO(u32 domain, u32 window, u64 length, u32 flags),
+	    TP_ARGS(domain, window, length, flags),
+	    TP_STRUCT__entry(__field(u32, domain)
+			     __field(u32, window)
+			     __field(u64, length)
+			     __field(u32, flags)
+	    ),
+	    TP_fast_assign(__entry->domain = domain;
+			   __entry->window = window;
+			   __entry->length = length;
+			   __entry->flags = flags;
+	    ),
+	    TP_printk("domain=%u window=%u length=%llu flags=%#x",
+		      __entry->domain, __entry->window, __entry->length,
+		      __entry->flags)
 );
 
 TRACE_EVENT(pld_window_free,
-	TP_PROTO(u32 domain, u32 window),
-	TP_ARGS(domain, window),
-	TP_STRUCT__entry(
-		__field(u32, domain)
-		__field(u32, window)
-	),
-	TP_fast_assign(
-		__entry->domain = domain;
-		__entry->window = window;
-	),
-	TP_printk("domain=%u window=%u", __entry->domain, __entry->window)
+	    TP_PROTO(u32 domain, u32 window),
+	    TP_ARGS(domain, window),
+	    TP_STRUCT__entry(__field(u32, domain)
+			     __field(u32, window)
+	    ),
+	    TP_fast_assign(__entry->domain = domain;
+			   __entry->window = window;
+	    ),
+	    TP_printk("domain=%u window=%u", __entry->domain, __entry->window)
 );
 
 TRACE_EVENT(pld_wait_begin,
-	TP_PROTO(u32 domain, u32 rank, const struct pld_sim_wait *wait),
-	TP_ARGS(domain, rank, wait),
-	TP_STRUCT__entry(
-		__field(u32, domain)
-		__field(u32, rank)
-		__field(u32, window)
-		__field(u32, cmp)
-		__field(u64, offset)
-		__field(s32, expected)
-	),
-	TP_fast_assign(
-		__entry->domain = domain;
-		__entry->rank = rank;
-		__entry->window = wait->window;
-		__entry->cmp = wait->cmp;
-		__entry->offset = wait->offset;
-		__entry->expected = wait->expected;
-	),
-	TP_printk("domain=%u rank=%u window=%u offset=%llu cell%s%d",
-		  __entry->domain, __entry->rank, __entry->window,
-		  __entry->offset,
-		  __print_symbolic(__entry->cmp,
-				   { PLD_SIM_CMP_EQ, "==" },
-				   { PLD_SIM_CMP_GE, ">=" }),
-		  __entry->expected)
+	    TP_PROTO(u32 domain, u32 rank, const struct pld_sim_wait *wait),
+	    TP_ARGS(domain, rank, wait),
+	    TP_STRUCT__entry(__field(u32, domain)
+			     __field(u32, rank)
+			     __field(u32, window)
+			     __field(u32, cmp)
+			     __field(u64, offset)
+			     __field(s32, expected)
+	    ),
+	    TP_fast_assign(__entry->domain = domain;
+			   __entry->rank = rank;
+			   __entry->window = wait->window;
+			   __entry->cmp = wait->cmp;
+			   __entry->offset = wait->offset;
+			   __entry->expected = wait->expected;
+	    ),
+	    TP_printk("domain=%u rank=%u window=%u offset=%llu cell%s%d",
+		      __entry->domain, __entry->rank, __entry->window,
+		      __entry->offset,
+		      __print_symbolic(__entry->cmp,
+				       { PLD_SIM_CMP_EQ, "==" },
+				       { PLD_SIM_CMP_GE, ">=" }),
+		      __entry->expected)
 );
 
 TRACE_EVENT(pld_wait_end,
-	TP_PROTO(u32 domain, u32 rank, const struct pld_sim_wait *wait,
-		 int result),
-	TP_ARGS(domain, rank, wait, result),
-	TP_STRUCT__entry(
-		__field(u32, domain)
-		__field(u32, rank)
-		__field(u32, window)
-		__field(s32, value)
-		__field(u64, offset)
-		__field(int, result)
-	),
-	TP_fast_assign(
-		__entry->domain = domain;
-		__entry->rank = rank;
-		__entry->window = wait->window;
-		__entry->value = wait->value;
-		__entry->offset = wait->offset;
-		__entry->result = result;
-	),
-	TP_printk("domain=%u rank=%u window=%u offset=%llu value=%d result=%d",
-		  __entry->domain, __entry->rank, __entry->window,
-		  __entry->offset, __entry->value, __entry->result)
+	    TP_PROTO(u32 domain, u32 rank, const struct pld_sim_wait *wait,
+		     int result),
+	    TP_ARGS(domain, rank, wait, result),
+	    TP_STRUCT__entry(__field(u32, domain)
+			     __field(u32, rank)
+			     __field(u32, window)
+			     __field(s32, value)
+			     __field(u64, offset)
+			     __field(int, result)
+	    ),
+	    TP_fast_assign(__entry->domain = domain;
+			   __entry->rank = rank;
+			   __entry->window = wait->window;
+			   __entry->value = wait->value;
+			   __entry->offset = wait->offset;
+			   __entry->result = result;
+	    ),
+	    TP_printk("domain=%u rank=%u window=%u offset=%llu value=%d result=%d",
+		      __entry->domain, __entry->rank, __entry->window,
+		      __entry->offset, __entry->value, __entry->result)
 );
 
 TRACE_EVENT(pld_ring,
-	TP_PROTO(u32 domain, u32 rank, u32 window, u64 offset),
-	TP_ARGS(domain, rank, window, offset),
-	TP_STRUCT__entry(
-		__field(u32, domain)
-		__field(u32, rank)
-		__field(u32, window)
-		__field(u64, offset)
-	),
-	TP_fast_assign(
-		__entry->domain = domain;
-		__entry->rank = rank;
-		__entry->window = window;
-		__entry->offset = offset;
-	),
-	TP_printk("domain=%u rank=%u window=%u offset=%llu",
-		  __entry->domain, __entry->rank, __entry->window,
-		  __entry->offset)
+	    TP_PROTO(u32 domain, u32 rank, u32 window, u64 offset),
+	    TP_ARGS(domain, rank, window, offset),
+	    TP_STRUCT__entry(__field(u32, domain)
+			     __field(u32, rank)
+			     __field(u32, window)
+			     __field(u64, offset)
+	    ),
+	    TP_fast_assign(__entry->domain = domain;
+			   __entry->rank = rank;
+			   __entry->window = window;
+			   __entry->offset = offset;
+	    ),
+	    TP_printk("domain=%u rank=%u window=%u offset=%llu",
+		      __entry->domain, __entry->rank, __entry->window,
+		      __entry->offset)
 );
 
 #endif

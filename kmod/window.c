@@ -170,14 +170,16 @@ void pld_windows_zero_signals(struct pld_domain *domain)
 static u64 available_memory(struct pld_domain *domain)
 {
 	u64 pages = si_mem_available();
+	struct pld_device *device;
 	u64 available;
 	u32 rank;
 
 	pages -= pages / 32;
 	available = (pages / domain->nr_ranks) << PAGE_SHIFT;
-	for (rank = 0; rank < domain->nr_ranks; rank++)
-		available = min(available, pld_device_available(
-				domain->ranks[rank].device));
+	for (rank = 0; rank < domain->nr_ranks; rank++) {
+		device = domain->ranks[rank].device;
+		available = min(available, pld_device_available(device));
+	}
 	return round_down(available, PAGE_SIZE);
 }
 

@@ -11,6 +11,7 @@
 #ifndef PLD_SIM_WINDOW_H
 #define PLD_SIM_WINDOW_H
 
+#include <linux/bits.h>
 #include <linux/kref.h>
 #include <linux/list.h>
 #include <linux/sizes.h>
@@ -25,7 +26,7 @@ struct pld_domain;
  * Page offsets must fit 32 bits for the sake of mmap2(). Big windows want
  * offsets that are congruent with their memory, so all are at 2 MiB multiples.
  */
-#define PLD_OFFSETS_END (1ULL << 44)
+#define PLD_OFFSETS_END BIT_ULL(44)
 #define PLD_WINDOW_ALIGN ((u64)SZ_2M)
 #define PLD_WINDOWS_START PLD_WINDOW_ALIGN
 
