@@ -11,6 +11,8 @@ PLD_VERSION := 0.1.0
 SOVERSION := 0
 
 O ?= build
+# One name for one folder: it is in the dependency files.
+override O := $(subst $(CURDIR)/,,$(O))
 CFLAGS ?= -O2 -g
 PREFIX ?= /usr/local
 INCLUDEDIR ?= $(PREFIX)/include
@@ -20,7 +22,7 @@ DOCDIR ?= $(PREFIX)/share/doc/pld-sim
 UDEVDIR ?= $(PREFIX)/lib/udev/rules.d
 
 # What libpld itself is linked with.
-LIB_LIBS :=
+LIB_LIBS := -lhwloc
 
 export PLD_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pld-sim
 KDIR ?= $(or $(wildcard /lib/modules/$(shell uname -r)/build),$(PLD_CACHE)/6.1/build)
@@ -80,6 +82,7 @@ $(LIB_A): $(LIB_OBJS)
 $(LIB_SO): $(LIB_OBJS) lib/libpld.map
 	$(say) LD $@
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(@F) \
+		$(if $(findstring -fsanitize,$(CFLAGS)),,-Wl,-z,defs) \
 		-Wl,--version-script=lib/libpld.map \
 		$(LIB_OBJS) $(LIB_LIBS) -o $@
 
@@ -242,7 +245,7 @@ clean:
 distclean: clean
 	$(Q)-rmdir '$(O)' 2>/dev/null
 	$(Q)rm -f Module.symvers modules.order .Module.symvers.cmd \
-		.modules.order.cmd
+		.modules.order.cmd kmod/probes.h
 	$(Q)find . kmod -maxdepth 1 \( -name '*.o' -o -name '.*.cmd' \
 		-o -name '*.ko' -o -name '*.mod' -o -name '*.mod.c' \) -delete
 

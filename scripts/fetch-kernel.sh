@@ -60,14 +60,10 @@ unpack_headers()
 		dpkg-deb -x "$deb" headers
 	done
 	# Debian's headers find each other by absolute path.
-	printf 'include %s/headers/usr/src/%s/Makefile\n' '$(PLD_HERE)' \
-		"$(cd headers/usr/src && echo linux-headers-*-common)" \
-		> "headers/usr/src/linux-headers-$release/Makefile.tmp"
-	# shellcheck disable=SC2016 # a make function, not the shell's
-	sed '1i PLD_HERE := $(realpath $(dir $(lastword $(MAKEFILE_LIST)))/../../../..)' \
-		"headers/usr/src/linux-headers-$release/Makefile.tmp" \
-		> "headers/usr/src/linux-headers-$release/Makefile"
-	rm "headers/usr/src/linux-headers-$release/Makefile.tmp"
+	cat > "headers/usr/src/linux-headers-$release/Makefile" <<'MAKEFILE'
+PLD_SRC := $(realpath $(dir $(lastword $(MAKEFILE_LIST)))/..)
+include $(wildcard $(PLD_SRC)/linux-headers-*-common)/Makefile
+MAKEFILE
 	rm -f "headers/usr/src/linux-headers-$release/vmlinux"
 	ln -s "headers/usr/src/linux-headers-$release" build
 }

@@ -1,0 +1,108 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# check-install.sh BUILD DEST: installs what was built in BUILD below DEST, and
+# uses it as a stranger would: headers alone, a C and a C++ program that find
+# libpld by pkg-config, shared and static, and the names that it exports.
+
+. "$(dirname -- "$0")/common.sh"
+
+build=$1 dest=$2
+CFLAGS=(-Wall -Wextra -Werror)
+
+# Each header must be enough by itself, in both languages and word sizes.
+headers_alone()
+{
+	local header
+
+	for header in pld.h linux/pld_sim.h; do
+		echo "#include <$header>" > "$dest/alone.c"
+		gcc "${CFLAGS[@]}" -std=c11 "${flags[@]}" -fsyntax-only \
+			"$dest/alone.c"
+		gcc "${CFLAGS[@]}" -m32 "${flags[@]}" -fsyntax-only "$dest/alone.c"
+		g++ "${CFLAGS[@]}" -std=c++11 "${flags[@]}" -fsyntax-only \
+			-x c++ "$dest/alone.c"
+	done
+}
+
+program()
+{
+	cat > "$dest/$1" <<PROGRAM
+#include <pld.h>
+#include <stdio.h>
+#include <string.h>
+
+static int kernel(pld_domain *domain, void *arg)
+{
+	return arg && pld_nranks(domain) == 2 ? 0 : -1;
+}
+
+int main(void)
+{
+	const int devices[] = { 3, 1 };
+	pld_domain *domain;
+	int given = 0;
+
+	if (strcmp(pld_version(), "$version"))
+		return 1;
+	if (pld_domain_create(devices, 2, NULL, &domain) ||
+	    pld_launch(domain, kernel, &given, NULL)) {
+		puts(pld_last_error());
+		return 1;
+	}
+	pld_domain_destroy(domain);
+	return 0;
+}
+PROGRAM
+}
+
+# runs COMPILER SOURCE FLAG...: builds an outside program and runs it.
+runs()
+{
+	local compiler=$1 source=$2
+
+	shift 2
+	echo "$compiler $source $*"
+	"$compiler" "${CFLAGS[@]}" "$dest/$source" -o "$dest/program" \
+		"${flags[@]}" "$@"
+	PLD_PLATFORM=memfd LD_LIBRARY_PATH=$(pkg-config --variable=libdir libpld) \
+		timeout 60 "$dest/program"
+}
+
+only_pld_is_exported()
+{
+	local others
+
+	others=$(nm -D --defined-only "$(pkg-config --variable=libdir libpld)/libpld.so" |
+		awk '$2 != "A" { print $3 }' | grep -v '^pld_' || true)
+	[ -z "$others" ] || die "exported: $others"
+}
+
+cd "$PLD_TOP"
+rm -rf "$dest"
+mkdir -p "$dest"
+make --no-print-directory O="$build" CC=gcc CFLAGS="-O2 -g -Werror" install \
+	DESTDIR="$dest/root" PREFIX=/opt/pld
+cp -R "$dest/root/opt/pld" "$dest/prefix"
+make --no-print-directory O="$build" CC=gcc CFLAGS="-O2 -g -Werror" uninstall \
+	DESTDIR="$dest/root" PREFIX=/opt/pld
+left=$(find "$dest/root" ! -type d)
+[ -z "$left" ] || die "uninstall leaves $left"
+
+# What was installed for /opt/pld lies elsewhere now; pkg-config is told so.
+export PKG_CONFIG_LIBDIR=$dest/prefix/lib/pkgconfig
+sed -i "s|^prefix=.*|prefix=$dest/prefix|; s|/opt/pld|\${prefix}|" \
+	"$PKG_CONFIG_LIBDIR/libpld.pc"
+read -r -a flags <<< "$(pkg-config --cflags libpld)"
+read -r -a shared <<< "$(pkg-config --libs libpld)"
+read -r -a static <<< "$(pkg-config --static --libs libpld)"
+version=$(pkg-config --modversion libpld)
+headers_alone
+program program.c
+program program.cc
+runs gcc program.c "${shared[@]}"
+runs g++ program.cc "${shared[@]}"
+runs clang program.c "${shared[@]}"
+runs gcc program.c -Wl,-Bstatic "${static[@]}" -Wl,-Bdynamic
+only_pld_is_exported
+"$dest/prefix/bin/pld-allgather" --version | grep -F "$version"

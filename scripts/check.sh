@@ -1,0 +1,291 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# make check: every test there is. A step is a function below; its output goes
+# to $O/check/logs, and is shown where it fails. A step that runs selftests
+# counts each of their results, any other counts one. The guests run beside
+# the native steps, since they wait more than they compute.
+
+. "$(dirname -- "$0")/common.sh"
+
+unset MAKEFLAGS MFLAGS CFLAGS CPPFLAGS LDFLAGS CC KDIR DESTDIR PREFIX
+work=$O/check
+logs=$work/logs
+source=$PLD_CACHE/source
+passed=0 failed=0 skipped=0
+declare -A begun=()
+
+#
+# 1. The steps.
+#
+
+# build NAME ARG...: user space and selftests, in a folder of their own.
+build()
+{
+	local name=$1
+
+	shift
+	make --no-print-directory -j"$(nproc)" O="$work/$name" lib tools \
+		selftests_install "$@"
+}
+
+build_gcc()
+{
+	build gcc CC=gcc CFLAGS="-O2 -g -Werror"
+}
+
+build_clang()
+{
+	build clang CC=clang CFLAGS="-O2 -g -Werror"
+}
+
+# The sanitizers' own code confuses some of gcc's warnings.
+build_asan()
+{
+	build asan CC=gcc CFLAGS="-O1 -g -fno-omit-frame-pointer \
+		-fsanitize=address,undefined -fno-sanitize-recover=all"
+}
+
+# A warning of Kbuild, the compiler or sparse fails the step.
+module()
+{
+	local log=$logs/module-$1.out
+
+	rm -rf "$work/gcc/modules-$(cat "$PLD_CACHE/$1/release")"
+	make --no-print-directory -j"$(nproc)" O="$work/gcc" modules_build C=2 W=1 \
+		KDIR="$PLD_CACHE/$1/build" 2>&1 | tee "$log"
+	! grep -qiE 'warning|error:' "$log"
+}
+
+sources()
+{
+	find "$@" -name '*.[ch]' -print0
+}
+
+# The layout of tracepoints is no C that checkpatch knows.
+checkpatch()
+{
+	local status=0 check=("$source/scripts/checkpatch.pl" --no-tree
+		--strict --terse --no-summary --show-types)
+
+	sources kmod uapi ! -name trace.h ! -name probes.h |
+		xargs -0 perl "${check[@]}" -f || status=1
+	sources kmod -name trace.h | xargs -0 perl "${check[@]}" \
+		--ignore OPEN_ENDED_LINE,PARENTHESIS_ALIGNMENT -f || status=1
+	return $status
+}
+
+clang_format()
+{
+	sources lib tools selftests | xargs -0 clang-format --dry-run -Werror
+}
+
+shell_scripts()
+{
+	grep -rlE '^#!/bin/(ba)?sh|^#!/bin/busybox sh|shellcheck shell=' \
+		scripts .ci kmod selftests | xargs shellcheck -x -P scripts
+}
+
+licence_tags()
+{
+	local without
+
+	without=$(git ls-files -co --exclude-standard -z -- . ':!LICENSES' |
+		xargs -0 grep -L -m 1 'SPDX-License-Identifier:' || true)
+	[ -z "$without" ] || die "without a licence tag: $without"
+}
+
+# What needs no module: tests of the library and of the tools.
+native()
+{
+	PLD_PLATFORM=memfd PLD_ALLGATHER=$work/$1/tools/pld-allgather \
+		"$work/$1/kselftest_install/kselftest-run" 'lib_*' '*.sh'
+}
+
+native_gcc()
+{
+	native gcc
+}
+
+native_asan()
+{
+	native asan
+}
+
+native_valgrind()
+{
+	"$PLD_TOP/scripts/wrap-valgrind.sh" "$work/gcc/kselftest_install" \
+		"$work/valgrind"
+	PLD_PLATFORM=memfd PLD_VALGRIND=1 \
+		"$work/valgrind/kselftest-run" 'lib_*'
+}
+
+# guest KERNEL PATTERN...: selftests on the module.
+guest()
+{
+	local kernel=$1
+
+	shift
+	O=$work/gcc "$PLD_TOP/scripts/vm-run" --kernel "$kernel" --memory 3G \
+		--timeout 480 -- env PLD_PLATFORM=kmod selftests/kselftest-run "$@"
+}
+
+# The folder as part of a kernel's tree, built and run by that tree's means:
+# the tests of the module's interface, which need no libpld.
+drop_in()
+{
+	local tree=$work/tree/tools/testing/selftests
+
+	rm -rf "$work/tree" "$work/tree-install"
+	mkdir -p "$work/tree/usr/include/linux" "$tree/drivers"
+	cp -R "$source/tools" "$source/scripts" "$work/tree"
+	cp -R selftests "$tree/drivers/pld_sim"
+	cp uapi/linux/pld_sim.h "$work/tree/usr/include/linux"
+	PKG_CONFIG_LIBDIR=/nonexistent make -C "$tree" install FORCE_TARGETS=1 \
+		TARGETS=drivers/pld_sim KSFT_INSTALL_PATH="$work/tree-install"
+	cp scripts/kselftest-run scripts/kernel-log-splats "$work/tree-install"
+	O=$work/gcc "$PLD_TOP/scripts/vm-run" --kernel 6.1 --memory 3G \
+		--timeout 480 --add "$work/tree-install:/pld/tree" \
+		-- tree/kselftest-run
+}
+
+install()
+{
+	"$PLD_TOP/scripts/check-install.sh" "$work/gcc" "$work/install"
+}
+
+example()
+{
+	"$PLD_TOP/scripts/check-example.sh" "$work/install"
+}
+
+#
+# 2. Running and counting them.
+#
+
+progress()
+{
+	printf '[%3d s] %-8s %s\n' $SECONDS "$1" "$2"
+}
+
+# start NAME COMMAND...: runs a step in the background.
+start()
+{
+	local name=$1
+
+	shift
+	begun[$name]=$SECONDS
+	# With a process group of its own, it ends as a whole.
+	set -m
+	(
+		set +e
+		(set -e; "$@") > "$logs/$name.log" 2>&1 < /dev/null
+		echo $? > "$logs/$name.status"
+		echo $SECONDS > "$logs/$name.end"
+	) &
+	set +m
+	eval "pid_${name//[-.]/_}=$!"
+}
+
+# count_taps NAME STATUS: prints passed, failed and skipped of such a step.
+count_taps()
+{
+	local p f s
+
+	read -r p f s <<< "$("$PLD_TOP/scripts/tap-count" "$logs/$1.log")"
+	[ $((p + f + s)) -gt 0 ] || f=1
+	[ "$2" = 0 ] || [ "$f" -gt 0 ] || f=1
+	echo "$p $f $s"
+}
+
+show_failure()
+{
+	local log=$logs/$1.log
+
+	if grep -qE '^(# )?not ok' "$log"; then
+		grep -B 12 -E '^(# )?not ok' "$log" | tail -n 100
+	fi
+	tail -n 30 "$log"
+	echo "(all of it: $log)"
+}
+
+# finish NAME [tap]: waits for a step and counts it.
+finish()
+{
+	local name=$1 kind=${2:-} status p=0 f=0 s=0 pid took
+
+	pid=pid_${name//[-.]/_}
+	wait "${!pid}" || true
+	status=$(cat "$logs/$name.status")
+	took=$(($(cat "$logs/$name.end") - begun[$name]))
+	if [ "$kind" = tap ]; then
+		read -r p f s <<< "$(count_taps "$name" "$status")"
+	elif [ "$status" = 0 ]; then
+		p=1
+	else
+		f=1
+	fi
+	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+	if [ "$f" -gt 0 ]; then
+		progress FAILED "$name ($took s): $p passed, $f failed, $s skipped"
+		show_failure "$name" | sed 's/^/    /'
+	else
+		progress ok "$name ($took s)${kind:+: $p passed, $s skipped}"
+	fi
+}
+
+# step NAME KIND COMMAND...: runs one and waits for it.
+step()
+{
+	local name=$1 kind=$2
+
+	shift 2
+	start "$name" "$@"
+	finish "$name" "$kind"
+}
+
+cleanup()
+{
+	local job
+
+	for job in $(jobs -p); do
+		kill -TERM -- "-$job" 2>/dev/null || true
+	done
+	wait
+}
+
+case $O in
+*[[:space:]]*) die "kselftest and Kbuild cannot build in a path with spaces: $O" ;;
+esac
+cd "$PLD_TOP"
+"$PLD_TOP/scripts/setup.sh"
+rm -rf "$logs"
+mkdir -p "$logs"
+trap cleanup EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+progress begin "make check; logs are in $logs"
+
+step build-gcc '' build_gcc
+step module-6.1 '' module 6.1
+step module-6.12 '' module 6.12
+start drop-in-6.1 drop_in
+start guest-6.12 guest 6.12
+step build-clang '' build_clang
+step build-asan '' build_asan
+step checkpatch '' checkpatch
+step clang-format '' clang_format
+step shell-scripts '' shell_scripts
+step licence-tags '' licence_tags
+step install '' install
+step example '' example
+step native tap native_gcc
+step native-asan tap native_asan
+step native-valgrind tap native_valgrind
+finish drop-in-6.1 tap
+step guest-6.1 tap guest 6.1 'lib_*' '*.sh'
+finish guest-6.12 tap
+
+progress end "make check"
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" = 0 ]
