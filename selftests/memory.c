@@ -87,14 +87,17 @@ TEST_F_TIMEOUT(memory, all_that_is_available_can_be_had_and_comes_back, 300)
 	long long before, after;
 	__u64 available;
 
+	if (meminfo("MemAvailable") > 8LL * (long long)GB)
+		SKIP(return, "so much memory is available that it takes long");
 	ASSERT_EQ(0, sim_alloc(self->domain, 1, 0, &win));
 	available = win.available;
 	before = meminfo("MemAvailable");
-	for (int round = 0; round < 3; round++) {
+	for (int round = 0; round < 2; round++) {
 		/* The rest of the system is not quite at rest. */
 		ASSERT_EQ(0, sim_alloc(self->domain, available / 8 * 7, 0,
 				       &win));
-		EXPECT_GT(available, win.available - SIM_PAGE);
+		EXPECT_LT(available - available / 16, win.available);
+		EXPECT_GT(available + available / 16, win.available);
 		ASSERT_EQ(0, sim_free(self->domain, win.window));
 	}
 	after = meminfo("MemAvailable");

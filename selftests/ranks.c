@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * ranks NRANKS LENGTH: makes a domain with one window of LENGTH bytes, whose
+ * ranks NRANKS LENGTH: makes a domain with one window of LENGTH bytes (4), whose
  * ranks are processes that wait in it for ever. Prints "ready" when all do.
  *
  * It is what shell tests run when they need somebody who uses the module. On
@@ -35,7 +35,7 @@ static int wait_for_ever(struct peer *self, void *arg)
 int main(int argc, char **argv)
 {
 	__u32 nranks = argc > 1 ? strtoul(argv[1], NULL, 0) : 1;
-	__u64 length = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
+	__u64 length = argc > 2 ? strtoull(argv[2], NULL, 0) : 4;
 	struct job job = { .domain = sim_domain(nranks) };
 	struct peer peer;
 	int ret;
