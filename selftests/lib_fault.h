@@ -6,6 +6,7 @@
 #ifndef PLD_LIB_FAULT_H
 #define PLD_LIB_FAULT_H
 
+#include <errno.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
