@@ -133,7 +133,7 @@ static void report_return(struct watch *watch, int rank,
 		return;
 	report->error = error;
 	snprintf(report->message, sizeof(report->message), "rank %d: %.*s",
-		 rank, (int)sizeof(slot->message) - 16, slot->message);
+		 rank, (int)sizeof(slot->message) - 20, slot->message);
 	set_cause(watch, report, !slot->secondhand);
 }
 
