@@ -3,6 +3,8 @@
  * pld.tensor.put: the own src into the peer's dst, streamed through a tile.
  */
 #include <errno.h>
+#include <stdbool.h>
+#include <string.h>
 
 #include "dims.h"
 #include "domain.h"
@@ -76,12 +78,45 @@ static uintptr_t region_end(const struct pld_region *r, pld_dims shape, int size
 	return (uintptr_t)r->data + (uintptr_t)((last + 1) * size);
 }
 
+/*
+ * Do two regions of the same strides share an element? apart is the distance of
+ * their first ones, in elements. Where the inner dimensions reach less far than
+ * one step of the outer, only the steps next to apart can close it.
+ */
+static bool meet(int64_t apart, const int64_t *stride, pld_dims shape, int dim)
+{
+	int64_t near;
+
+	if (dim == shape.ndim)
+		return !apart;
+	near = stride[dim] ? apart / stride[dim] : 0;
+	for (int64_t by = near - 1; by <= near + 1; by++)
+		if (by > -shape.n[dim] && by < shape.n[dim] &&
+		    meet(apart - by * stride[dim], stride, shape, dim + 1))
+			return true;
+	return false;
+}
+
+/* Side by side in one tensor, regions interleave but do not overlap. */
+static bool overlap(const struct pld_region *to, const struct pld_region *from,
+		    pld_dims shape, int size)
+{
+	int64_t apart = (int64_t)((uintptr_t)to->data - (uintptr_t)from->data);
+
+	if ((uintptr_t)to->data >= region_end(from, shape, size) ||
+	    (uintptr_t)from->data >= region_end(to, shape, size))
+		return false;
+	if (apart % size || memcmp(to->stride, from->stride,
+				   (size_t)shape.ndim * sizeof(*to->stride)))
+		return true;
+	return meet(apart / size, to->stride, shape, 0);
+}
+
 /* Chunks would read what earlier ones have written. */
 static int check_overlap(const struct pld_region *to,
 			 const struct pld_region *from, pld_dims shape, int size)
 {
-	if ((uintptr_t)to->data < region_end(from, shape, size) &&
-	    (uintptr_t)from->data < region_end(to, shape, size))
+	if (overlap(to, from, shape, size))
 		return pld_error(EINVAL, "%s: src and the peer's dst overlap",
 				 op);
 	return 0;
