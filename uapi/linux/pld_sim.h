@@ -49,6 +49,8 @@
  *  - EPERM: a rank file in the hands of a process that did not join with it
  *  - EBUSY: the rank is held, or ranks are still joined
  *  - ENOMEM: not enough memory, or more than a device's limit
+ *  - ENOSPC: PLD_SIM_MAX_WINDOWS windows are there, or mmap() offsets have run
+ *    out
  *  - ETIMEDOUT: a wait's deadline has passed; a domain broken by
  *    PLD_FAIL_TIMEOUT
  *  - EOWNERDEAD: a domain broken by PLD_FAIL_DEAD or PLD_FAIL_ERROR
@@ -98,6 +100,7 @@ struct pld_sim_info {
 	__u32 max_windows;
 	__aligned_u64 device_memory;
 };
+
 #define PLD_IOC_INFO _IO(PLD_SIM_IOC_TYPE, PLD_SIM_CMD_INFO)
 
 /**
@@ -118,6 +121,7 @@ struct pld_sim_domain_create {
 	__u32 nranks;
 	__s32 out_fd;
 };
+
 #define PLD_IOC_DOMAIN_CREATE \
 	_IO(PLD_SIM_IOC_TYPE, PLD_SIM_CMD_DOMAIN_CREATE)
 
@@ -141,6 +145,7 @@ struct pld_sim_join {
 	__u32 nranks;
 	__u32 epoch;
 };
+
 #define PLD_IOC_JOIN _IO(PLD_SIM_IOC_TYPE, PLD_SIM_CMD_JOIN)
 
 /**
@@ -156,6 +161,7 @@ struct pld_sim_leave {
 	__u32 size;
 	__u32 flags;
 };
+
 #define PLD_IOC_LEAVE _IO(PLD_SIM_IOC_TYPE, PLD_SIM_CMD_LEAVE)
 
 /**
@@ -197,6 +203,7 @@ struct pld_sim_window_alloc {
 	__aligned_u64 mmap_offset;
 	__aligned_u64 available;
 };
+
 #define PLD_IOC_WINDOW_ALLOC _IO(PLD_SIM_IOC_TYPE, PLD_SIM_CMD_WINDOW_ALLOC)
 
 /**
@@ -210,6 +217,7 @@ struct pld_sim_window_free {
 	__u32 size;
 	__u32 window;
 };
+
 #define PLD_IOC_WINDOW_FREE _IO(PLD_SIM_IOC_TYPE, PLD_SIM_CMD_WINDOW_FREE)
 
 /**
@@ -250,6 +258,7 @@ struct pld_sim_wait {
 	__s32 value;
 	__aligned_s64 deadline_ns;
 };
+
 #define PLD_IOC_WAIT _IO(PLD_SIM_IOC_TYPE, PLD_SIM_CMD_WAIT)
 
 /**
@@ -269,6 +278,7 @@ struct pld_sim_ring {
 	__u32 window;
 	__u32 rank;
 };
+
 #define PLD_IOC_RING _IO(PLD_SIM_IOC_TYPE, PLD_SIM_CMD_RING)
 
 /**
@@ -309,6 +319,7 @@ struct pld_sim_fail {
 	__s32 code;
 	__u32 __reserved;
 };
+
 #define PLD_IOC_FAIL _IO(PLD_SIM_IOC_TYPE, PLD_SIM_CMD_FAIL)
 
 /**
@@ -324,10 +335,15 @@ struct pld_sim_domain_reset {
 	__u32 size;
 	__u32 flags;
 };
+
 #define PLD_IOC_DOMAIN_RESET _IO(PLD_SIM_IOC_TYPE, PLD_SIM_CMD_DOMAIN_RESET)
 
 /*
- * mmap() of rank files: MAP_SHARED only, never executable.
+ * mmap() of rank files: MAP_SHARED only (EINVAL), never executable, nor
+ * writable where it says read-only (EACCES). A mapping lies in one window, in
+ * the doorbells or in the status page: ENOENT when there is none of them at
+ * the offset, ERANGE when it ends before the mapping does. fork() does not
+ * pass mappings on.
  */
 
 /** define PLD_SIM_MMAP_STATUS - offset of struct pld_sim_status, read-only */
