@@ -16,13 +16,19 @@
 #include "wait.h"
 #include "window.h"
 
+enum pld_answers {
+	PLD_ANSWERS_NEVER,
+	PLD_ANSWERS_SUCCESS,
+	PLD_ANSWERS_ALWAYS,
+};
+
 /*
  * @min_size: size of the first version of the arguments
  * @kinds: of file that the command can be given to
  * @flags: known ones. ~0 where the second word is not flags
- * @answers_errors: arguments go back to the caller of a failed call, too
- * @finish: with what could be undone, called after the answer was copied, or
- *	was not
+ * @answers: when the arguments go back to the caller
+ * @finish: after a success, publishes or undoes what was made: its caller was
+ *	told of it, or could not be
  */
 struct pld_ioctl_op {
 	unsigned int cmd;
@@ -30,7 +36,7 @@ struct pld_ioctl_op {
 	u32 min_size;
 	unsigned int kinds;
 	u32 flags;
-	bool answers_errors;
+	enum pld_answers answers;
 	int (*func)(struct pld_call *call);
 	void (*finish)(struct pld_call *call, bool copied);
 };
@@ -53,6 +59,7 @@ static const struct pld_ioctl_op pld_ops[] = {
 		.size = sizeof(struct pld_sim_info),
 		.min_size = 32,
 		.kinds = PLD_DEVICE_FILE | PLD_RANK_FILE,
+		.answers = PLD_ANSWERS_SUCCESS,
 		.func = ioctl_info,
 	},
 	[PLD_SIM_CMD_DOMAIN_CREATE] = {
@@ -60,6 +67,7 @@ static const struct pld_ioctl_op pld_ops[] = {
 		.size = sizeof(struct pld_sim_domain_create),
 		.min_size = 24,
 		.kinds = PLD_DEVICE_FILE,
+		.answers = PLD_ANSWERS_SUCCESS,
 		.func = pld_ioctl_domain_create,
 		.finish = pld_finish_domain_create,
 	},
@@ -68,6 +76,7 @@ static const struct pld_ioctl_op pld_ops[] = {
 		.size = sizeof(struct pld_sim_join),
 		.min_size = 24,
 		.kinds = PLD_DEVICE_FILE,
+		.answers = PLD_ANSWERS_SUCCESS,
 		.func = pld_ioctl_join,
 		.finish = pld_finish_join,
 	},
@@ -84,7 +93,7 @@ static const struct pld_ioctl_op pld_ops[] = {
 		.min_size = 48,
 		.kinds = PLD_DOMAIN_FILE,
 		.flags = PLD_WINDOW_SIGNAL,
-		.answers_errors = true,
+		.answers = PLD_ANSWERS_ALWAYS,
 		.func = pld_ioctl_window_alloc,
 		.finish = pld_finish_window_alloc,
 	},
@@ -101,7 +110,7 @@ static const struct pld_ioctl_op pld_ops[] = {
 		.size = sizeof(struct pld_sim_wait),
 		.min_size = 40,
 		.kinds = PLD_RANK_FILE,
-		.answers_errors = true,
+		.answers = PLD_ANSWERS_ALWAYS,
 		.func = pld_ioctl_wait,
 	},
 	[PLD_SIM_CMD_RING] = {
@@ -178,8 +187,11 @@ static int copy_args(struct pld_call *call, const struct pld_ioctl_op *op,
 }
 
 static bool answer(struct pld_call *call, const struct pld_ioctl_op *op,
-		   void __user *arg)
+		   int ret, void __user *arg)
 {
+	if (op->answers == PLD_ANSWERS_NEVER ||
+	    (ret && op->answers != PLD_ANSWERS_ALWAYS))
+		return true;
 	return !copy_to_user(arg, &call->args, min(op->size, call->args.size));
 }
 
@@ -201,9 +213,7 @@ long pld_ioctl(struct pld_call *call, unsigned int cmd, unsigned long arg)
 		return ret;
 
 	ret = op->func(call);
-	if (ret && !op->answers_errors)
-		return ret;
-	copied = answer(call, op, uarg);
+	copied = answer(call, op, ret, uarg);
 	if (ret)
 		return ret;
 	if (op->finish)

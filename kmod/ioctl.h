@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * One ioctl call, on its way through the dispatcher. It lives on the stack of
- * the calling process and needs no lock; the open file covers what it points to.
+ * the calling process and needs no lock; what it points to is held by the open
+ * file.
  */
 #ifndef PLD_SIM_IOCTL_H
 #define PLD_SIM_IOCTL_H
