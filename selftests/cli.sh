@@ -1,0 +1,395 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# pld-allgather as its users meet it: results, refusals word by word, exit
+# statuses, and ranks that are killed or stopped. The tool is $PLD_ALLGATHER,
+# or the one in the PATH; the platform is $PLD_PLATFORM. On kmod, which the
+# emulated guest runs, fewer sizes and types are tried together.
+
+# shellcheck source-path=SCRIPTDIR disable=SC2317 # functions are called by way of check
+. "$(dirname "$0")/tap.inc"
+
+tool=${PLD_ALLGATHER:-$(command -v pld-allgather)}
+[ -x "$tool" ] || skip "there is no pld-allgather: set PLD_ALLGATHER to its file"
+tmp=$(mktemp -d) || exit 1
+trap 'kill_all; rm -rf "$tmp"' EXIT
+why_not=$("$tool" -d 0,1 2>&1) || case $why_not in
+*"platform kmod: no "*) skip "$why_not" ;;
+esac
+
+mib_and_3=$((1024 * 1024 + 3))
+if [ "$PLD_PLATFORM" = kmod ]; then
+	devices=$(cat /sys/module/pld_sim/parameters/devices)
+else
+	devices=64
+fi
+
+# first N: device ids 0 to N - 1, in a list.
+first()
+{
+	seq -s , 0 $(($1 - 1))
+}
+
+# What preloaded faults cannot be brought into.
+has_sanitizer()
+{
+	grep -q __asan_init "$tool"
+}
+
+#
+# 1. Results.
+#
+
+ok()
+{
+	[ "$("$tool" "$@" 2>"$tmp/err")" = OK ] && [ ! -s "$tmp/err" ] && return
+	echo "# $* says:"
+	sed 's/^/# /' "$tmp/err"
+	return 1
+}
+
+# all_right DEVICES SIZES TYPES: both modes, each size with each type.
+all_right()
+{
+	for mode in hand builtin; do
+		for size in $2; do
+			for dtype in $3; do
+				ok -d "$1" --mode "$mode" --size "$size" \
+					--dtype "$dtype" --iters 3 || return 1
+			done
+		done
+	done
+}
+
+# What the four widths of elements are called is all the same to a copy, so the
+# guest tries one name of each.
+few_types="int8 bf16 fp32 int64"
+all_types="$few_types fp64 fp16 int32 int16 uint64 uint32 uint16 uint8"
+
+every_type()
+{
+	all_right "$(first 3)" 1000 "$all_types"
+}
+
+large_slices()
+{
+	all_right "$1" "$mib_and_3" "$2"
+}
+
+# fp16 has 63488 finite values: 2 ranks with 31744 elements are all of them.
+all_values_of_fp16()
+{
+	ok -d 0,1 --size 31744 --dtype fp16
+}
+
+small_tiles()
+{
+	for tile in 8 24 4096; do
+		ok -d "$(first 3)" --mode builtin --tile "$tile" --size 999 \
+			--dtype fp64 || return 1
+	done
+}
+
+many_calls()
+{
+	ok -d "$(first 4)" --mode "$1" --iters 1000
+}
+
+one_rank_per_device()
+{
+	[ "$devices" -ge 64 ] || return 4
+	all_right "$(first 64)" "$1" "$2"
+}
+
+#
+# 2. What cannot start: status 2, one line, nothing on standard output.
+#
+
+# refused MESSAGE ARG...: MESSAGE is a basic regular expression.
+refused()
+{
+	message=$1
+	shift
+	"$tool" "$@" >"$tmp/out" 2>"$tmp/err"
+	status=$?
+	[ "$status" = 2 ] && [ ! -s "$tmp/out" ] &&
+		[ "$(wc -l < "$tmp/err")" = 1 ] &&
+		grep -qx "pld-allgather: $message" "$tmp/err" && return
+	echo "# status $status, and:"
+	sed 's/^/# /' "$tmp/out" "$tmp/err"
+	return 1
+}
+
+no_such_device()
+{
+	refused "device $1 does not exist: platform [a-z]* has devices 0 to $((devices - 1))" \
+		-d "0,$1"
+}
+
+not_a_list()
+{
+	for list in 0,x "," "0," ,0 0,,1 0,-1 "0, 1" 0x1,2 0,1.5 \
+		0,99999999999999999999; do
+		refused "-d: '$list' is not a list of device ids such as 0,1,2,3" \
+			-d "$list" || return 1
+	done
+}
+
+not_a_number()
+{
+	option=$1
+	shift
+	for value in "$@"; do
+		refused "$option: '$value' is not a number .*" \
+			-d 0,1 "$option=$value" || return 1
+	done
+}
+
+too_large_to_count()
+{
+	refused "pld.alloc_window_buffer: shape \[2, 4611686018427387904\] of int64 has more bytes than can be counted" \
+		-d 0,1 --size 4611686018427387904 --dtype int64 &&
+	refused "pld.alloc_window_buffer: 9223372036854775806 bytes on each of 2 ranks are more than addresses can count" \
+		-d 0,1 --size 4611686018427387903 --dtype int8
+}
+
+larger_than_memory()
+{
+	before=$(awk '/^MemAvailable/ { print $2 }' /proc/meminfo)
+	refused "pld.alloc_window_buffer: asked for 16000000000000 bytes on each of 2 ranks, [0-9]* bytes \(each\|in all\) are available" \
+		-d 0,1 --size 1000000000000 --dtype int64 || return 1
+	after=$(awk '/^MemAvailable/ { print $2 }' /proc/meminfo)
+	[ $((before - after)) -lt 100000 ]
+}
+
+unknown_option()
+{
+	"$tool" -d 0,1 --no-such-option >"$tmp/out" 2>"$tmp/err"
+	[ $? = 2 ] && [ ! -s "$tmp/out" ] &&
+		grep -q "unrecognized option '--no-such-option'" "$tmp/err"
+}
+
+# refused_by_fault FAULT MESSAGE
+refused_by_fault()
+{
+	! has_sanitizer || return 4
+	PLD_FAULT=$1 LD_PRELOAD=$PWD/faults.so refused "$2" -d 0,1 -p kmod
+}
+
+no_module()
+{
+	[ ! -e /dev/pld_sim ] || return 4
+	refused "platform kmod: no module: there is no /dev/pld_sim; load pld_sim.ko, or use platform memfd" \
+		-d 0,1 -p kmod
+}
+
+group_members_may()
+{
+	[ -e /dev/pld_sim ] && [ "$(id -u)" = 0 ] && id user >/dev/null 2>&1 ||
+		return 4
+	[ "$(su user -c "'$tool' -d 0,1 -p kmod")" = OK ]
+}
+
+#
+# 3. Words.
+#
+
+help_is_complete()
+{
+	"$tool" --help >"$tmp/out" || return 1
+	for option in --devices= --platform= --mode= --size= --dtype= --iters= \
+		--timeout= --tile= --verbose --help --version; do
+		grep -q -e "$option" "$tmp/out" || return 1
+	done
+}
+
+version_is_told()
+{
+	"$tool" --version | grep -qx 'pld-allgather [0-9]*\.[0-9]*\.[0-9]*'
+}
+
+verbose_tells_what_ran()
+{
+	"$tool" -d 3,1 --mode builtin --size 5 --dtype int16 --iters 2 -v \
+		>"$tmp/out" 2>"$tmp/err" && [ ! -s "$tmp/err" ] &&
+		grep -q '^allgather builtin on platform [a-z]* (.*): 2 ranks on devices 3,1; slices of 5 int16; 2 calls$' \
+			"$tmp/out" && [ "$(tail -n 1 "$tmp/out")" = OK ]
+}
+
+a2a3sim_is_auto()
+{
+	ok -d 0,1 -p a2a3sim && ok -d 0,1 -p auto
+}
+
+# Both modes copy a slice of 77 bytes; each copy adds 1 to its byte 5.
+wrong_element_is_named()
+{
+	! has_sanitizer || return 4
+	PLD_FAULT=bad-copy LD_PRELOAD=$PWD/faults.so "$tool" -d 0,1 \
+		--mode "$1" --size 77 --dtype int8 >"$tmp/out" 2>"$tmp/err"
+	# The rank that is first to see it ends the run.
+	[ $? = 1 ] && [ "$(cat "$tmp/out")" = FAILED ] &&
+		head -n 1 "$tmp/err" |
+		grep -qx "pld-allgather: rank [01], call 0, slot 0, element 5: got $2, wanted 5"
+}
+
+#
+# 4. Ranks that are killed, and ranks that stop.
+#
+
+# children PID: its children in order of birth.
+children()
+{
+	for file in /proc/[0-9]*/stat; do
+		read -r pid _ _ parent _ 2>/dev/null < "$file" || continue
+		[ "$parent" != "$1" ] || echo "$pid"
+	done | sort -n
+}
+
+has_children()
+{
+	[ "$(children "$1" | wc -l)" = "$2" ]
+}
+
+kill_all()
+{
+	[ -z "$launcher" ] || kill -9 "$launcher" 2>/dev/null
+}
+
+# run_on MODE TIMEOUT: starts 4 ranks that go on for ever, as $launcher.
+run_on()
+{
+	"$tool" -d "$(first 4)" --mode "$1" --iters 2000000000 --timeout "$2" \
+		-v >"$tmp/out" 2>"$tmp/err" &
+	launcher=$!
+	soon has_children "$launcher" 4
+}
+
+# failed_with MESSAGE TOLD RANK: how such a run ended. MESSAGE stands first,
+# and each rank but RANK tells TOLD.
+failed_with()
+{
+	wait "$launcher"
+	status=$?
+	gone=$launcher
+	launcher=
+	[ "$status" = 1 ] && [ "$(tail -n 1 "$tmp/out")" = FAILED ] &&
+		head -n 1 "$tmp/err" | grep -q "$1" && told_by_all "$2" "$3" &&
+		has_children "$gone" 0 && return
+	echo "# status $status, and:"
+	sed 's/^/# /' "$tmp/out" "$tmp/err"
+	return 1
+}
+
+told_by_all()
+{
+	for other in 0 1 2 3; do
+		[ "$other" = "$2" ] ||
+			grep -q "^pld-allgather: rank $other: .*$1" "$tmp/err" ||
+			return 1
+	done
+}
+
+# signal_rank RANK SIGNAL
+signal_rank()
+{
+	kill "-$2" "$(children "$launcher" | sed -n "$(($1 + 1))p")"
+}
+
+killed_rank()
+{
+	for rank in 0 1 2 3; do
+		run_on "$1" 60 && sleep "0.$rank" && signal_rank "$rank" KILL &&
+			failed_with "^pld-allgather: rank $rank died: killed by signal 9 (Killed)$" \
+				"rank $rank died" "$rank" || return 1
+	done
+}
+
+stopped_rank()
+{
+	run_on "$1" 1 && signal_rank 2 STOP &&
+		failed_with "timed out after 1.000 s: cell .*; rank 2 should have notified it$" \
+			"rank 2 " 2
+}
+
+# Ranks do not outlive their launcher.
+killed_launcher()
+{
+	run_on hand 60 || return 1
+	ranks=$(children "$launcher")
+	kill -9 "$launcher"
+	wait "$launcher" 2>/dev/null
+	launcher=
+	for rank in $ranks; do
+		soon ended "$rank" || return 1
+	done
+}
+
+# A process that nobody reaps is a zombie for good.
+ended()
+{
+	[ ! -e "/proc/$1" ] || grep -q '^State:.Z' "/proc/$1/status"
+}
+
+launcher=
+plan 46
+for nranks in 2 3 4 8; do
+	check "right_with_${nranks}_ranks" all_right "$(first $nranks)" \
+		"1 63 64 4096" "$few_types"
+done
+check right_with_devices_in_any_order all_right 3,1,7,0 "1 64" "$few_types"
+check right_for_every_dtype every_type
+check right_for_all_values_of_fp16 all_values_of_fp16
+check large_slices_of_1_byte large_slices "$(first 2)" int8
+check large_slices_of_2_bytes large_slices "$(first 3)" fp16
+check large_slices_of_4_bytes large_slices "$(first 4)" fp32
+check large_slices_of_8_bytes large_slices "$(first 8)" int64
+if [ "$PLD_PLATFORM" = kmod ]; then
+	check right_with_64_ranks one_rank_per_device 64 fp32
+else
+	check right_with_64_ranks one_rank_per_device "1 63 64 4096" "$few_types"
+fi
+check right_through_small_tiles small_tiles
+check thousand_calls_by_hand many_calls hand
+check thousand_calls_of_the_builtin many_calls builtin
+check auto_has_another_name a2a3sim_is_auto
+
+check one_device_is_refused refused "-d: one device, wanted at least 2" -d 0
+check device_named_twice_is_refused refused "-d: device 0 is named twice" -d 0,0
+check what_is_no_list_is_refused not_a_list
+check unknown_device_is_refused no_such_device 999
+check empty_list_is_refused refused "-d: the list of device ids is empty" -d ""
+check missing_list_is_refused refused "-d LIST is missing: which devices? See --help"
+check unknown_mode_is_refused refused "--mode: 'push' is not hand or builtin" \
+	-d 0,1 --mode push
+check unknown_platform_is_refused refused \
+	"platform 'cuda' is not known, wanted auto, kmod, memfd or a2a3sim" \
+	-d 0,1 -p cuda
+check unknown_dtype_is_refused refused "--dtype: 'fp8' is not fp64, .* or uint8" \
+	-d 0,1 --dtype fp8
+check bad_size_is_refused not_a_number --size 0 -1 x 1x "" 9223372036854775808
+check bad_iters_are_refused not_a_number --iters 0 -1 x 2147483648
+check bad_timeout_is_refused not_a_number --timeout 0 -1 x nan inf 1e10 1e-12
+check bad_tile_is_refused not_a_number --tile 0 7 -8 x
+check size_that_overflows_is_refused too_large_to_count
+check size_larger_than_memory_is_refused larger_than_memory
+check argument_is_refused refused "'0,1' is not an option; see --help" 0,1
+check unknown_option_is_refused unknown_option
+check no_module_is_told no_module
+check no_permission_is_told refused_by_fault no-permission \
+	"platform kmod: no permission to open /dev/pld_sim; join the group that owns it"
+check other_version_is_told refused_by_fault other-version \
+	"platform kmod: version mismatch: the loaded module has ABI version 2, this libpld 1; load the pld_sim.ko of pld [0-9.]*"
+check members_of_the_group_need_no_root group_members_may
+
+check help_has_every_option help_is_complete
+check version_has_three_numbers version_is_told
+check verbose_says_what_ran verbose_tells_what_ran
+check wrong_element_by_hand_is_named wrong_element_is_named hand 9
+check wrong_element_of_builtin_is_named wrong_element_is_named builtin 7
+
+check killed_rank_is_named_by_hand killed_rank hand
+check killed_rank_is_named_by_builtin killed_rank builtin
+check stopped_rank_is_named stopped_rank builtin
+check ranks_end_with_their_launcher killed_launcher
+exit $failed
