@@ -66,9 +66,13 @@ static size_t extent(const pld_view *view, int size)
 static int check_window(const char *op, const char *argument,
 			const pld_view *view, size_t bytes)
 {
-	uintptr_t base = (uintptr_t)pld_own_base(view->buffer);
 	uintptr_t data = (uintptr_t)view->data;
+	uintptr_t base;
 
+	if (!view->buffer)
+		return pld_error(EFAULT, "%s: %s has no window buffer", op,
+				 argument);
+	base = (uintptr_t)pld_own_base(view->buffer);
 	if (data < base || bytes > view->buffer->bytes ||
 	    data - base > view->buffer->bytes - bytes)
 		return pld_error(EFAULT,
@@ -123,6 +127,9 @@ int pld_get_comm_ctx(const pld_distributed_tensor *tensor, pld_domain **domain)
 {
 	PLD_TRY(pld_view_check("pld.get_comm_ctx", "argument", tensor,
 			       PLD_ACCEPT(PLD_DISTRIBUTED_TENSOR)));
+	if (!domain)
+		return pld_error(EINVAL,
+				 "pld.get_comm_ctx: domain must not be NULL");
 	*domain = tensor->buffer->domain;
 	return 0;
 }

@@ -60,6 +60,9 @@ static int alloc(pld_domain *domain, size_t bytes, int64_t cells,
 	size_t span;
 	int error;
 
+	if (!domain || !out)
+		return pld_error(EINVAL,
+				 "pld.alloc_window_buffer: domain and buffer must not be NULL");
 	PLD_TRY(pld_host_only(domain, "pld.alloc_window_buffer"));
 	if (!bytes)
 		return pld_error(EINVAL,
