@@ -96,8 +96,8 @@ static int join_and_sleep(struct peer *self, void *arg)
 }
 
 /* Starts @fn as @rank and returns when it has joined. */
-static void start(struct __test_metadata *_metadata,
-		  FIXTURE_DATA(death) * self, __u32 rank, peer_fn fn)
+static void start(struct __test_metadata *_metadata, FIXTURE_DATA(death) * self,
+		  __u32 rank, peer_fn fn)
 {
 	ASSERT_EQ(0, peer_start(&self->peer[rank], fn, &self->member[rank]));
 	ASSERT_EQ(0, peer_hear(&self->peer[rank]));
@@ -164,8 +164,8 @@ TEST_F(death, dead_domain_refuses_wait_ring_and_join_until_reset)
 		EXPECT_EQ(-EOWNERDEAD, wait_long(self->fd, self->win.window));
 		EXPECT_EQ(-EOWNERDEAD,
 			  sim_ring(self->fd, self->win.window, 3, 0));
-		EXPECT_EQ(-EOWNERDEAD, sim_join(sim_open(), self->domain, 3,
-						NULL));
+		EXPECT_EQ(-EOWNERDEAD,
+			  sim_join(sim_open(), self->domain, 3, NULL));
 	}
 	EXPECT_TRUE(status_is(self, PLD_FAIL_DEAD, 1, 0, "jdaa"));
 	EXPECT_EQ(-EBUSY, sim_reset(self->domain));
@@ -254,8 +254,8 @@ static int join_and_exec(struct peer *self, void *arg)
 
 TEST_F(death, exec_is_a_death)
 {
-	ASSERT_EQ(0, peer_start(&self->peer[3], join_and_exec,
-				&self->member[3]));
+	ASSERT_EQ(0,
+		  peer_start(&self->peer[3], join_and_exec, &self->member[3]));
 	EXPECT_TRUE(sim_until(&self->status->epoch, self->epoch + 1));
 	EXPECT_TRUE(status_is(self, PLD_FAIL_DEAD, 3, 0, "jaad"));
 	EXPECT_EQ(128 + SIGKILL, peer_kill(&self->peer[3]));
@@ -405,25 +405,16 @@ FIXTURE_VARIANT(failure)
 	int error;
 };
 
-FIXTURE_VARIANT_ADD(failure, dead)
-{
-	.reason = PLD_FAIL_DEAD, .code = 9, .error = -EOWNERDEAD,
-};
+#define FAILURE(_name, _reason, _code, _error)                          \
+	FIXTURE_VARIANT_ADD(failure, _name)                             \
+	{                                                               \
+		.reason = (_reason), .code = (_code), .error = (_error) \
+	}
 
-FIXTURE_VARIANT_ADD(failure, error)
-{
-	.reason = PLD_FAIL_ERROR, .code = -EIO, .error = -EOWNERDEAD,
-};
-
-FIXTURE_VARIANT_ADD(failure, timeout)
-{
-	.reason = PLD_FAIL_TIMEOUT, .code = 0, .error = -ETIMEDOUT,
-};
-
-FIXTURE_VARIANT_ADD(failure, abort)
-{
-	.reason = PLD_FAIL_ABORT, .code = INT32_MIN, .error = -ECANCELED,
-};
+FAILURE(dead, PLD_FAIL_DEAD, 9, -EOWNERDEAD);
+FAILURE(error, PLD_FAIL_ERROR, -EIO, -EOWNERDEAD);
+FAILURE(timeout, PLD_FAIL_TIMEOUT, 0, -ETIMEDOUT);
+FAILURE(abort, PLD_FAIL_ABORT, INT32_MIN, -ECANCELED);
 
 FIXTURE_SETUP(failure)
 {
@@ -436,9 +427,8 @@ FIXTURE_TEARDOWN(failure)
 }
 
 /* Everybody waits; the one who breaks the domain is @fd's. */
-static void fail_all(struct __test_metadata *_metadata,
-		     FIXTURE_DATA(death) * d, int fd,
-		     const FIXTURE_VARIANT(failure) * v)
+static void fail_all(struct __test_metadata *_metadata, FIXTURE_DATA(death) * d,
+		     int fd, const FIXTURE_VARIANT(failure) * v)
 {
 	for (__u32 r = 1; r < NRANKS; r++)
 		start_waiter(_metadata, d, r);
@@ -499,7 +489,7 @@ TEST_F(death, failure_that_makes_no_sense_is_refused)
 }
 
 struct waiting_thread {
-	FIXTURE_DATA(death) *death;
+	FIXTURE_DATA(death) * death;
 	int ret;
 };
 
@@ -572,8 +562,8 @@ TEST_F_TIMEOUT(death, killed_waiters_are_reaped, 300)
 	}
 }
 
-static void __attribute__((constructor)) sleep_when_told_to(int argc,
-							    char **argv)
+static void __attribute__((constructor))
+sleep_when_told_to(int argc, char **argv)
 {
 	if (argc == 2 && !strcmp(argv[1], "sleep"))
 		peer_sleep();

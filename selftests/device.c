@@ -51,8 +51,8 @@ TEST_F(device, node_has_the_number_that_sysfs_says)
 {
 	char want[32], text[32];
 
-	snprintf(want, sizeof(want), "%u:%u\n",
-		 major(self->node.st_rdev), minor(self->node.st_rdev));
+	snprintf(want, sizeof(want), "%u:%u\n", major(self->node.st_rdev),
+		 minor(self->node.st_rdev));
 	ASSERT_EQ(0, read_text("/sys/class/pld_sim/pld_sim/dev", text,
 			       sizeof(text)));
 	EXPECT_STREQ(want, text);
@@ -99,7 +99,8 @@ static int open_as(struct peer *self, void *arg)
 
 TEST_F(device, group_member_can_use_it)
 {
-	struct user member = { .gid = NOBODY, .extra = self->node.st_gid,
+	struct user member = { .gid = NOBODY,
+			       .extra = self->node.st_gid,
 			       .nr_extra = 1 };
 
 	if (geteuid())
@@ -179,8 +180,7 @@ TEST_F(device, every_device_has_its_limit_and_counts_from_zero)
 	for (unsigned int d = 0; d < self->info.nr_devices; d++) {
 		snprintf(path, sizeof(path),
 			 "/sys/devices/platform/pld_sim.%u/memory_limit", d);
-		EXPECT_EQ(self->info.device_memory,
-			  (__u64)read_number(path));
+		EXPECT_EQ(self->info.device_memory, (__u64)read_number(path));
 		EXPECT_EQ(0, settled_memory(d, 0));
 	}
 }
@@ -206,10 +206,10 @@ TEST_F(device, unknown_command_is_ENOTTY)
 	int domain = sim_domain(2);
 
 	for (unsigned int nr = PLD_SIM_CMD_DOMAIN_RESET + 1; nr < 256; nr++) {
-		EXPECT_EQ(-ENOTTY, sim_ioctl(self->fd,
-					     _IO(PLD_SIM_IOC_TYPE, nr), &info));
-		EXPECT_EQ(-ENOTTY, sim_ioctl(domain,
-					     _IO(PLD_SIM_IOC_TYPE, nr), &info));
+		EXPECT_EQ(-ENOTTY,
+			  sim_ioctl(self->fd, _IO(PLD_SIM_IOC_TYPE, nr), &info));
+		EXPECT_EQ(-ENOTTY,
+			  sim_ioctl(domain, _IO(PLD_SIM_IOC_TYPE, nr), &info));
 	}
 }
 
@@ -238,8 +238,8 @@ TEST_F(device, read_only_file_gives_no_writable_mapping)
 	ASSERT_EQ(0, sim_join(fd, domain, 0, NULL));
 	EXPECT_EQ(MAP_FAILED, sim_map(fd, &win, 0));
 	EXPECT_EQ(EACCES, errno);
-	EXPECT_NE(MAP_FAILED, sim_mmap(fd, SIM_PAGE, PROT_READ,
-				       win.mmap_offset));
+	EXPECT_NE(MAP_FAILED,
+		  sim_mmap(fd, SIM_PAGE, PROT_READ, win.mmap_offset));
 }
 
 TEST_F(device, open_file_keeps_the_module)

@@ -220,8 +220,8 @@ TEST_F(domain, rank_file_in_other_hands_is_EPERM_and_stays_the_owners)
 
 	EXPECT_EQ(0, peer_call(use_strangers_rank, &s));
 	EXPECT_EQ(0, memcmp(&before, status, sizeof(before)));
-	EXPECT_EQ(0, sim_wait(s.rank, s.win.window, 0, PLD_SIM_CMP_EQ, 0, 0,
-			      NULL));
+	EXPECT_EQ(0,
+		  sim_wait(s.rank, s.win.window, 0, PLD_SIM_CMP_EQ, 0, 0, NULL));
 	EXPECT_EQ(0, sim_leave(s.rank));
 }
 

@@ -10,10 +10,10 @@
 #include <kselftest_harness.h>
 #include <linux/pld_sim.h>
 
-#define EXPECT_LAYOUT(_struct, _field, _at, _bytes)                        \
-	do {                                                               \
-		EXPECT_EQ(_at, offsetof(struct _struct, _field));          \
-		EXPECT_EQ(_bytes, sizeof(((struct _struct *)0)->_field));  \
+#define EXPECT_LAYOUT(_struct, _field, _at, _bytes)                       \
+	do {                                                              \
+		EXPECT_EQ(_at, offsetof(struct _struct, _field));         \
+		EXPECT_EQ(_bytes, sizeof(((struct _struct *)0)->_field)); \
 	} while (0)
 
 TEST(layout_of_device_commands)

@@ -3,7 +3,7 @@
 #
 # The limit of a device's window memory, which is a parameter of the module.
 
-# shellcheck disable=SC2317 # functions are called by way of check
+# shellcheck source-path=SCRIPTDIR disable=SC2317 # functions are called by way of check
 . "$(dirname "$0")/module.inc"
 
 limit=$((16 * 1024 * 1024))

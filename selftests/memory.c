@@ -68,8 +68,7 @@ TEST_F_TIMEOUT(memory, more_than_there_is_is_ENOMEM_and_harms_nobody, 120)
 	int log = kernel_log_open();
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(lengths); i++) {
-		EXPECT_EQ(-ENOMEM,
-			  sim_alloc(self->domain, lengths[i], 0, &win));
+		EXPECT_EQ(-ENOMEM, sim_alloc(self->domain, lengths[i], 0, &win));
 		EXPECT_LT(0, win.available);
 		EXPECT_GT(lengths[i], win.available);
 		EXPECT_EQ(0, win.available % SIM_PAGE);
@@ -94,8 +93,8 @@ TEST_F_TIMEOUT(memory, all_that_is_available_can_be_had_and_comes_back, 300)
 	before = meminfo("MemAvailable");
 	for (int round = 0; round < 2; round++) {
 		/* The rest of the system is not quite at rest. */
-		ASSERT_EQ(0, sim_alloc(self->domain, available / 8 * 7, 0,
-				       &win));
+		ASSERT_EQ(0,
+			  sim_alloc(self->domain, available / 8 * 7, 0, &win));
 		EXPECT_LT(available - available / 16, win.available);
 		EXPECT_GT(available + available / 16, win.available);
 		ASSERT_EQ(0, sim_free(self->domain, win.window));
@@ -114,7 +113,7 @@ TEST_F(memory, available_is_near_what_the_system_has)
 	ASSERT_EQ(0, sim_info(self->fd, &info));
 	if (info.device_memory)
 		SKIP(return, "devices are limited to %llu bytes",
-		     (unsigned long long)info.device_memory);
+			   (unsigned long long)info.device_memory);
 	ASSERT_EQ(0, sim_alloc(self->domain, 1, 0, &win));
 	EXPECT_LT(memory / 4, win.available);
 	EXPECT_GT(memory / 2 + 16 * MB, win.available);
@@ -173,8 +172,7 @@ static int windows_and_out(struct peer *self, void *arg)
 	return arg ? peer_sleep() : 0;
 }
 
-TEST_F_TIMEOUT(memory, nothing_is_left_of_processes_that_exit_or_are_killed,
-	       120)
+TEST_F_TIMEOUT(memory, nothing_is_left_of_processes_that_exit_or_are_killed, 120)
 {
 	struct peer p;
 
@@ -183,8 +181,8 @@ TEST_F_TIMEOUT(memory, nothing_is_left_of_processes_that_exit_or_are_killed,
 	for (int i = 0; i < 20; i++) {
 		int killed = i % 2;
 
-		ASSERT_EQ(0, peer_start(&p, windows_and_out,
-					killed ? &p : NULL));
+		ASSERT_EQ(0,
+			  peer_start(&p, windows_and_out, killed ? &p : NULL));
 		EXPECT_EQ(0, peer_hear(&p));
 		if (killed)
 			kill(p.pid, SIGKILL);

@@ -3,7 +3,7 @@
 #
 # The number of devices and the group of the node, as parameters of the module.
 
-# shellcheck disable=SC2317 # functions are called by way of check
+# shellcheck source-path=SCRIPTDIR disable=SC2317 # functions are called by way of check
 . "$(dirname "$0")/module.inc"
 
 # A load that fails, and leaves nothing behind.

@@ -32,7 +32,7 @@ static inline void put_marks(unsigned char *bytes, __u64 length, __u32 rank)
 
 /* Offset of the first byte that is not as put_marks() left it, or @length. */
 static inline __u64 first_wrong_mark(const unsigned char *bytes, __u64 length,
-			      __u32 rank)
+				     __u32 rank)
 {
 	for (__u64 at = 0; at < length; at += sizeof(__u64)) {
 		__u64 word = mark(rank, at), n = length - at;

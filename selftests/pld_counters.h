@@ -106,8 +106,9 @@ static inline int kernel_log_open(void)
 static inline int kernel_log_splats(int fd)
 {
 	static const char *const signs[] = {
-		"WARNING:", "BUG:", "Oops", "Call Trace", "Out of memory",
-		"page allocation failure", "oom-kill",
+		"WARNING:",   "BUG:",	       "Oops",
+		"Call Trace", "Out of memory", "page allocation failure",
+		"oom-kill",
 	};
 	char record[8192];
 	int splats = 0;

@@ -105,8 +105,7 @@ static inline int peer_reap(struct peer *p)
 			return -errno;
 	close(p->to);
 	close(p->from);
-	return WIFEXITED(status) ? WEXITSTATUS(status) :
-				   128 + WTERMSIG(status);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 static inline int peer_kill(struct peer *p)

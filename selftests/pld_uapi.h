@@ -220,8 +220,7 @@ static inline void *sim_map(int fd, const struct pld_sim_window_alloc *win,
 			win->mmap_offset + rank * win->stride);
 }
 
-static inline int sim_unmap(void *addr,
-			    const struct pld_sim_window_alloc *win)
+static inline int sim_unmap(void *addr, const struct pld_sim_window_alloc *win)
 {
 	return munmap(addr, sim_round_up(win->length, SIM_PAGE));
 }
@@ -234,8 +233,7 @@ static inline const struct pld_sim_status *sim_status(int fd)
 static inline const struct pld_sim_doorbell *sim_doorbell(int fd, __u32 rank)
 {
 	return sim_mmap(fd, PLD_SIM_DOORBELL_STRIDE, PROT_READ,
-			PLD_SIM_MMAP_DOORBELLS +
-			rank * PLD_SIM_DOORBELL_STRIDE);
+			PLD_SIM_MMAP_DOORBELLS + rank * PLD_SIM_DOORBELL_STRIDE);
 }
 
 /* The kernel writes these pages while a test looks at them. */
@@ -258,8 +256,8 @@ static inline int sim_until(const __u32 *word, __u32 value)
 }
 
 /* The status page of a domain whose ranks stand as @states say. */
-static inline struct pld_sim_status
-sim_status_of(__u32 epoch, __u32 nranks, const __u32 *states)
+static inline struct pld_sim_status sim_status_of(__u32 epoch, __u32 nranks,
+						  const __u32 *states)
 {
 	struct pld_sim_status want;
 

@@ -29,7 +29,9 @@ static int wait_for_ever(struct peer *self, void *arg)
 	bytes[0] = 1;
 	peer_tell(self, 0);
 	return sim_wait(fd, job->win.window, 0, PLD_SIM_CMP_EQ, -1, INT64_MAX,
-			NULL) ? 1 : 0;
+			NULL)
+		       ? 1
+		       : 0;
 }
 
 int main(int argc, char **argv)

@@ -4,7 +4,7 @@
 # Unloading: refused while somebody uses the module, and clean after users that
 # were killed, again and again.
 
-# shellcheck disable=SC2317 # functions are called by way of check
+# shellcheck source-path=SCRIPTDIR disable=SC2317 # functions are called by way of check
 . "$(dirname "$0")/module.inc"
 
 cycles=20

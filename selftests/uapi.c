@@ -9,6 +9,7 @@
  */
 #include <stddef.h>
 
+#include "pld_counters.h"
 #include "pld_test.h"
 
 #define TAIL 64
@@ -67,37 +68,33 @@ FIXTURE_VARIANT(command)
  * the module writes the structure back, the command's own kind of file, and
  * what each kind of file answers when everything else is right.
  */
-#define COMMAND(_name, _cmd, _flags, _reserved, _back, _kind, ...) \
-	FIXTURE_VARIANT_ADD(command, _name)                        \
-	{                                                          \
-		.cmd = _cmd,                                       \
-		.size = sizeof(struct pld_sim_##_name),            \
-		.kind = _kind,                                     \
-		.flags_at = _flags,                                \
-		.reserved_at = _reserved,                          \
-		.writes_back = _back,                              \
-		.answer = { __VA_ARGS__ },                         \
+#define COMMAND(_name, _cmd, _flags, _reserved, _back, _kind, ...)           \
+	FIXTURE_VARIANT_ADD(command, _name)                                  \
+	{                                                                    \
+		.cmd = _cmd, .size = sizeof(struct pld_sim_##_name),         \
+		.kind = _kind, .flags_at = _flags, .reserved_at = _reserved, \
+		.writes_back = _back, .answer = { __VA_ARGS__ },             \
 	}
 
-COMMAND(info, PLD_IOC_INFO, FLAGS_OF(info), NOT_THERE, 1, DEVICE,
-	[DOMAIN] = -ENOTTY);
+COMMAND(info, PLD_IOC_INFO, FLAGS_OF(info), NOT_THERE, 1,
+	DEVICE, [DOMAIN] = -ENOTTY);
 COMMAND(domain_create, PLD_IOC_DOMAIN_CREATE, FLAGS_OF(domain_create),
 	NOT_THERE, 1, DEVICE, [RANK] = -EISCONN, [DOMAIN] = -ENOTTY);
-COMMAND(join, PLD_IOC_JOIN, FLAGS_OF(join), NOT_THERE, 1, DEVICE,
-	[RANK] = -EISCONN, [DOMAIN] = -ENOTTY);
-COMMAND(leave, PLD_IOC_LEAVE, FLAGS_OF(leave), NOT_THERE, 0, RANK,
-	[DEVICE] = -ENOTCONN, [DOMAIN] = -ENOTTY);
+COMMAND(join, PLD_IOC_JOIN, FLAGS_OF(join), NOT_THERE, 1,
+	DEVICE, [RANK] = -EISCONN, [DOMAIN] = -ENOTTY);
+COMMAND(leave, PLD_IOC_LEAVE, FLAGS_OF(leave), NOT_THERE, 0,
+	RANK, [DEVICE] = -ENOTCONN, [DOMAIN] = -ENOTTY);
 COMMAND(window_alloc, PLD_IOC_WINDOW_ALLOC, FLAGS_OF(window_alloc),
-	RESERVED_OF(window_alloc), 1, DOMAIN, [DEVICE] = -ENOTTY,
-	[RANK] = -ENOTTY);
-COMMAND(window_free, PLD_IOC_WINDOW_FREE, NOT_THERE, NOT_THERE, 0, DOMAIN,
-	[DEVICE] = -ENOTTY, [RANK] = -ENOTTY);
-COMMAND(wait, PLD_IOC_WAIT, FLAGS_OF(wait), NOT_THERE, 1, RANK,
-	[DEVICE] = -ENOTCONN, [DOMAIN] = -ENOTTY);
-COMMAND(ring, PLD_IOC_RING, FLAGS_OF(ring), NOT_THERE, 0, RANK,
-	[DEVICE] = -ENOTCONN, [DOMAIN] = -ENOTTY);
-COMMAND(fail, PLD_IOC_FAIL, FLAGS_OF(fail), RESERVED_OF(fail), 0, RANK,
-	[DEVICE] = -ENOTCONN);
+	RESERVED_OF(window_alloc), 1,
+	DOMAIN, [DEVICE] = -ENOTTY, [RANK] = -ENOTTY);
+COMMAND(window_free, PLD_IOC_WINDOW_FREE, NOT_THERE, NOT_THERE, 0,
+	DOMAIN, [DEVICE] = -ENOTTY, [RANK] = -ENOTTY);
+COMMAND(wait, PLD_IOC_WAIT, FLAGS_OF(wait), NOT_THERE, 1,
+	RANK, [DEVICE] = -ENOTCONN, [DOMAIN] = -ENOTTY);
+COMMAND(ring, PLD_IOC_RING, FLAGS_OF(ring), NOT_THERE, 0,
+	RANK, [DEVICE] = -ENOTCONN, [DOMAIN] = -ENOTTY);
+COMMAND(fail, PLD_IOC_FAIL, FLAGS_OF(fail), RESERVED_OF(fail), 0,
+	RANK, [DEVICE] = -ENOTCONN);
 COMMAND(domain_reset, PLD_IOC_DOMAIN_RESET, FLAGS_OF(domain_reset), NOT_THERE,
 	0, DOMAIN, [DEVICE] = -ENOTTY, [RANK] = -ENOTTY);
 
@@ -207,7 +204,7 @@ TEST_F(command, short_size_is_EINVAL_and_changes_nothing)
 		self->args.size = size;
 		before = self->args;
 		EXPECT_EQ(-EINVAL, CALL(self, variant))
-			TH_LOG("size %u", size);
+		TH_LOG("size %u", size);
 		EXPECT_EQ(0, memcmp(&before, &self->args, sizeof(before)));
 	}
 	self->args.size = variant->size;
@@ -234,7 +231,7 @@ TEST_F(command, longer_with_garbage_is_E2BIG_and_changes_nothing)
 		self->args.bytes[variant->size + at] = 1;
 		before = self->args;
 		EXPECT_EQ(-E2BIG, CALL(self, variant))
-			TH_LOG("byte %d of the tail", at);
+		TH_LOG("byte %d of the tail", at);
 		EXPECT_EQ(0, memcmp(&before, &self->args, sizeof(before)));
 		self->args.bytes[variant->size + at] = 0;
 	}
@@ -242,8 +239,8 @@ TEST_F(command, longer_with_garbage_is_E2BIG_and_changes_nothing)
 }
 
 /* One bit after the other of the word at @at, unless @known. */
-static int refuses_bits(FIXTURE_DATA(command) * self, int fd,
-			unsigned long cmd, int at, __u32 known, int errno_)
+static int refuses_bits(FIXTURE_DATA(command) * self, int fd, unsigned long cmd,
+			int at, __u32 known, int errno_)
 {
 	int refused = 0;
 
@@ -261,8 +258,8 @@ static int refuses_bits(FIXTURE_DATA(command) * self, int fd,
 
 TEST_F(command, unknown_flag_is_EOPNOTSUPP_and_reserved_bit_EINVAL)
 {
-	__u32 known = variant->cmd == PLD_IOC_WINDOW_ALLOC ? PLD_WINDOW_SIGNAL :
-							     0;
+	__u32 known = variant->cmd == PLD_IOC_WINDOW_ALLOC ? PLD_WINDOW_SIGNAL
+							   : 0;
 	int fd = self->fd[variant->kind];
 
 	if (variant->flags_at != NOT_THERE)
@@ -303,9 +300,10 @@ static int open_descriptors(void)
 	return n;
 }
 
-TEST_F(command, read_only_structure_is_EFAULT_only_if_written_back)
+TEST_F(command, read_only_structure_is_EFAULT_if_written_back_and_undoes_all)
 {
 	int want = variant->writes_back ? -EFAULT : 0;
+	long long used = device_memory_used(0);
 	int before = open_descriptors();
 	void *map;
 
@@ -314,9 +312,13 @@ TEST_F(command, read_only_structure_is_EFAULT_only_if_written_back)
 	ASSERT_NE(MAP_FAILED, map);
 	memcpy(map, &self->args, sizeof(self->args));
 	ASSERT_EQ(0, mprotect(map, SIM_PAGE, PROT_READ));
-	EXPECT_EQ(want,
-		  sim_ioctl(self->fd[variant->kind], variant->cmd, map));
+	EXPECT_EQ(want, sim_ioctl(self->fd[variant->kind], variant->cmd, map));
 	EXPECT_EQ(before, open_descriptors());
+	if (!variant->writes_back)
+		return;
+	/* What its caller was not told of has not happened. */
+	EXPECT_EQ(used, device_memory_used(0));
+	EXPECT_EQ(0, CALL(self, variant));
 }
 
 TEST_F(command, each_kind_of_file_answers_as_documented)
@@ -325,7 +327,7 @@ TEST_F(command, each_kind_of_file_answers_as_documented)
 		fill_args(self, variant->cmd, variant->size);
 		EXPECT_EQ(variant->answer[k],
 			  sim_ioctl(self->fd[k], variant->cmd, &self->args))
-			TH_LOG("kind of file %d", k);
+		TH_LOG("kind of file %d", k);
 	}
 }
 
@@ -334,12 +336,12 @@ TEST_F(command, other_encodings_of_the_number_are_ENOTTY)
 	int fd = self->fd[variant->kind];
 	unsigned long nr = _IOC_NR(variant->cmd);
 
-	EXPECT_EQ(-ENOTTY, sim_ioctl(fd, _IOC(_IOC_READ | _IOC_WRITE,
-					      PLD_SIM_IOC_TYPE, nr,
-					      variant->size),
+	EXPECT_EQ(-ENOTTY, sim_ioctl(fd,
+				     _IOC(_IOC_READ | _IOC_WRITE,
+					  PLD_SIM_IOC_TYPE, nr, variant->size),
 				     &self->args));
-	EXPECT_EQ(-ENOTTY, sim_ioctl(fd, _IO(PLD_SIM_IOC_TYPE - 1, nr),
-				     &self->args));
+	EXPECT_EQ(-ENOTTY,
+		  sim_ioctl(fd, _IO(PLD_SIM_IOC_TYPE - 1, nr), &self->args));
 	EXPECT_EQ(-ENOTTY, sim_ioctl(fd, _IO(0, nr) | 0x80, &self->args));
 }
 

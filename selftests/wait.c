@@ -49,21 +49,21 @@ struct outcome {
 	__s32 value;
 };
 
-static struct outcome look(FIXTURE_DATA(wait) * self, __u32 cmp,
-			   __s32 expected, __s64 deadline)
+static struct outcome look(FIXTURE_DATA(wait) * self, __u32 cmp, __s32 expected,
+			   __s64 deadline)
 {
 	struct outcome o;
 
-	o.ret = sim_wait(self->fd, self->win.window, 0, cmp, expected,
-			 deadline, &o.value);
+	o.ret = sim_wait(self->fd, self->win.window, 0, cmp, expected, deadline,
+			 &o.value);
 	return o;
 }
 
-#define EXPECT_OUTCOME(_ret, _value, _call)     \
-	do {                                    \
-		struct outcome o_ = (_call);    \
-		EXPECT_EQ(_ret, o_.ret);        \
-		EXPECT_EQ(_value, o_.value);    \
+#define EXPECT_OUTCOME(_ret, _value, _call)  \
+	do {                                 \
+		struct outcome o_ = (_call); \
+		EXPECT_EQ(_ret, o_.ret);     \
+		EXPECT_EQ(_value, o_.value); \
 	} while (0)
 
 TEST_F(wait, satisfied_comparison_returns_at_once)
@@ -100,8 +100,7 @@ TEST_F(wait, deadline_in_the_past_looks_once)
 		EXPECT_OUTCOME(-ETIMEDOUT, 8,
 			       look(self, PLD_SIM_CMP_EQ, 9, past[i]));
 	}
-	EXPECT_OUTCOME(-ETIMEDOUT, 8,
-		       look(self, PLD_SIM_CMP_GE, 9, sim_now()));
+	EXPECT_OUTCOME(-ETIMEDOUT, 8, look(self, PLD_SIM_CMP_GE, 9, sim_now()));
 }
 
 TEST_F(wait, deadline_that_passes_is_ETIMEDOUT_with_the_value)
@@ -109,8 +108,7 @@ TEST_F(wait, deadline_that_passes_is_ETIMEDOUT_with_the_value)
 	__s64 deadline = sim_after(50 * SIM_MS);
 
 	*self->cell = 41;
-	EXPECT_OUTCOME(-ETIMEDOUT, 41,
-		       look(self, PLD_SIM_CMP_GE, 42, deadline));
+	EXPECT_OUTCOME(-ETIMEDOUT, 41, look(self, PLD_SIM_CMP_GE, 42, deadline));
 	EXPECT_LE(deadline, sim_now());
 	EXPECT_EQ(0, sim_load(&self->bell->waiters));
 }
@@ -120,16 +118,16 @@ TEST_F(wait, only_an_aligned_cell_of_the_window_can_be_waited_on)
 	__u32 win = self->win.window;
 
 	for (int i = 1; i < 4; i++)
-		EXPECT_EQ(-EINVAL, sim_wait(self->fd, win, i, PLD_SIM_CMP_EQ,
-					    0, 0, NULL));
-	EXPECT_EQ(0, sim_wait(self->fd, win, SIM_PAGE - 4, PLD_SIM_CMP_EQ, 0,
-			      0, NULL));
-	EXPECT_EQ(-ERANGE, sim_wait(self->fd, win, SIM_PAGE, PLD_SIM_CMP_EQ,
-				    0, 0, NULL));
+		EXPECT_EQ(-EINVAL, sim_wait(self->fd, win, i, PLD_SIM_CMP_EQ, 0,
+					    0, NULL));
+	EXPECT_EQ(0, sim_wait(self->fd, win, SIM_PAGE - 4, PLD_SIM_CMP_EQ, 0, 0,
+			      NULL));
+	EXPECT_EQ(-ERANGE,
+		  sim_wait(self->fd, win, SIM_PAGE, PLD_SIM_CMP_EQ, 0, 0, NULL));
 	EXPECT_EQ(-ERANGE, sim_wait(self->fd, win, 1ULL << 32, PLD_SIM_CMP_EQ,
 				    0, 0, NULL));
-	EXPECT_EQ(-ERANGE, sim_wait(self->fd, win, -4ULL, PLD_SIM_CMP_EQ, 0,
-				    0, NULL));
+	EXPECT_EQ(-ERANGE,
+		  sim_wait(self->fd, win, -4ULL, PLD_SIM_CMP_EQ, 0, 0, NULL));
 }
 
 TEST_F(wait, cell_that_crosses_the_end_of_the_window_is_refused)
@@ -137,12 +135,12 @@ TEST_F(wait, cell_that_crosses_the_end_of_the_window_is_refused)
 	struct pld_sim_window_alloc odd;
 
 	ASSERT_EQ(0, sim_alloc(self->domain, 10, 0, &odd));
-	EXPECT_EQ(0, sim_wait(self->fd, odd.window, 4, PLD_SIM_CMP_EQ, 0, 0,
-			      NULL));
-	EXPECT_EQ(-ERANGE, sim_wait(self->fd, odd.window, 8, PLD_SIM_CMP_EQ,
-				    0, 0, NULL));
-	EXPECT_EQ(-ERANGE, sim_wait(self->fd, odd.window, 12, PLD_SIM_CMP_EQ,
-				    0, 0, NULL));
+	EXPECT_EQ(0,
+		  sim_wait(self->fd, odd.window, 4, PLD_SIM_CMP_EQ, 0, 0, NULL));
+	EXPECT_EQ(-ERANGE,
+		  sim_wait(self->fd, odd.window, 8, PLD_SIM_CMP_EQ, 0, 0, NULL));
+	EXPECT_EQ(-ERANGE, sim_wait(self->fd, odd.window, 12, PLD_SIM_CMP_EQ, 0,
+				    0, NULL));
 }
 
 TEST_F(wait, unknown_comparison_and_window_are_refused)
@@ -151,13 +149,13 @@ TEST_F(wait, unknown_comparison_and_window_are_refused)
 
 	EXPECT_EQ(-EINVAL, sim_wait(self->fd, win, 0, 2, 0, 0, NULL));
 	EXPECT_EQ(-EINVAL, sim_wait(self->fd, win, 0, 0xffffffff, 0, 0, NULL));
-	EXPECT_EQ(-ENOENT, sim_wait(self->fd, win + 1, 0, PLD_SIM_CMP_EQ, 0,
-				    0, NULL));
-	EXPECT_EQ(-ENOENT, sim_wait(self->fd, 0xffffffff, 0, PLD_SIM_CMP_EQ,
-				    0, 0, NULL));
+	EXPECT_EQ(-ENOENT,
+		  sim_wait(self->fd, win + 1, 0, PLD_SIM_CMP_EQ, 0, 0, NULL));
+	EXPECT_EQ(-ENOENT,
+		  sim_wait(self->fd, 0xffffffff, 0, PLD_SIM_CMP_EQ, 0, 0, NULL));
 	ASSERT_EQ(0, sim_free(self->domain, win));
-	EXPECT_EQ(-ENOENT, sim_wait(self->fd, win, 0, PLD_SIM_CMP_EQ, 0, 0,
-				    NULL));
+	EXPECT_EQ(-ENOENT,
+		  sim_wait(self->fd, win, 0, PLD_SIM_CMP_EQ, 0, 0, NULL));
 }
 
 TEST_F(wait, ring_of_what_is_not_there_is_refused)
@@ -217,8 +215,7 @@ static void start_waiting(struct __test_metadata *_metadata,
 			  FIXTURE_DATA(wait) * self, struct peer *p,
 			  struct job *job)
 {
-	const struct pld_sim_doorbell *bell =
-		sim_doorbell(self->fd, job->rank);
+	const struct pld_sim_doorbell *bell = sim_doorbell(self->fd, job->rank);
 
 	ASSERT_NE(MAP_FAILED, bell);
 	ASSERT_EQ(0, sim_load(&bell->waiters));
@@ -293,8 +290,8 @@ static __s64 time_of_wakes(struct __test_metadata *_metadata,
 		EXPECT_TRUE(sim_until(&bell->waiters, 1));
 		store(cell, i);
 		if (rings)
-			EXPECT_EQ(0, sim_ring(self->fd, self->win.window,
-					      rank, 0));
+			EXPECT_EQ(0,
+				  sim_ring(self->fd, self->win.window, rank, 0));
 		EXPECT_EQ(i, peer_hear(&p));
 	}
 	start = sim_now() - start;
@@ -363,8 +360,7 @@ static void *thread_waits(void *arg)
 	struct thread_wait *t = arg;
 
 	t->o.ret = sim_wait(t->self->fd, t->self->win.window, t->offset,
-			    PLD_SIM_CMP_EQ, 1, sim_after(SIM_HANG),
-			    &t->o.value);
+			    PLD_SIM_CMP_EQ, 1, sim_after(SIM_HANG), &t->o.value);
 	return NULL;
 }
 
@@ -492,8 +488,8 @@ static int answer_handshakes(struct peer *self, void *arg)
 
 	NEED(fd >= 0 && cell != MAP_FAILED && bell != MAP_FAILED);
 	for (int i = 1; i <= HANDSHAKES; i++) {
-		NEED(sim_wait(fd, job->win.window, 0, PLD_SIM_CMP_EQ, i,
-			      NEVER, NULL) == 0);
+		NEED(sim_wait(fd, job->win.window, 0, PLD_SIM_CMP_EQ, i, NEVER,
+			      NULL) == 0);
 		NEED(notify(fd, &job->win, 0, bell, cell) == 0);
 	}
 	return sim_leave(fd);

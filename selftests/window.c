@@ -23,10 +23,10 @@ FIXTURE_VARIANT(size)
 	__u64 stride;
 };
 
-#define SIZE(_name, _length, _stride)                     \
-	FIXTURE_VARIANT_ADD(size, _name)                  \
-	{                                                 \
-		.length = _length, .stride = _stride,     \
+#define SIZE(_name, _length, _stride)                 \
+	FIXTURE_VARIANT_ADD(size, _name)              \
+	{                                             \
+		.length = _length, .stride = _stride, \
 	}
 
 SIZE(one_byte, 1, SIM_PAGE);
@@ -70,16 +70,14 @@ TEST_F(size, stride_and_offset_are_as_documented)
 	ASSERT_EQ(0, sim_alloc(self->domain, variant->length, 0, &next));
 	EXPECT_NE(self->win.window, next.window);
 	EXPECT_TRUE(next.mmap_offset >= end ||
-		    next.mmap_offset + 2 * next.stride <=
-			    self->win.mmap_offset);
+		    next.mmap_offset + 2 * next.stride <= self->win.mmap_offset);
 }
 
 TEST_F_TIMEOUT(size, reads_as_zero_and_again_after_reuse, 120)
 {
 	for (int round = 0; round < 3; round++) {
 		for (__u32 r = 0; r < 2; r++) {
-			unsigned char *bytes =
-				sim_map(self->fd, &self->win, r);
+			unsigned char *bytes = sim_map(self->fd, &self->win, r);
 
 			ASSERT_NE(MAP_FAILED, bytes);
 			EXPECT_EQ(self->mapped,
@@ -145,8 +143,7 @@ TEST_F_TIMEOUT(size, one_mapping_covers_all_ranks_with_holes_between, 120)
 
 		ASSERT_NE(MAP_FAILED, bytes);
 		put_marks(bytes, length, r);
-		EXPECT_EQ(length,
-			  first_wrong_mark(all + r * stride, length, r));
+		EXPECT_EQ(length, first_wrong_mark(all + r * stride, length, r));
 		EXPECT_EQ(0, touch(all + r * stride + self->mapped - 1));
 		for (__u64 at = self->mapped; at < stride; at += 256 * 1024)
 			EXPECT_EQ(SIGBUS, touch(all + r * stride + at));
@@ -210,12 +207,12 @@ TEST_F(window, mapping_outside_of_a_window_is_refused)
 
 	EXPECT_EQ(0, try_map(self->fd, all, RW, MAP_SHARED, at));
 	EXPECT_EQ(-ERANGE, try_map(self->fd, all + 1, RW, MAP_SHARED, at));
-	EXPECT_EQ(-ERANGE, try_map(self->fd, all, RW, MAP_SHARED,
-				   at + SIM_PAGE));
-	EXPECT_EQ(-ENOENT, try_map(self->fd, SIM_PAGE, RW, MAP_SHARED,
-				   at + all));
-	EXPECT_EQ(-ENOENT, try_map(self->fd, SIM_PAGE, RW, MAP_SHARED,
-				   at - SIM_PAGE));
+	EXPECT_EQ(-ERANGE,
+		  try_map(self->fd, all, RW, MAP_SHARED, at + SIM_PAGE));
+	EXPECT_EQ(-ENOENT,
+		  try_map(self->fd, SIM_PAGE, RW, MAP_SHARED, at + all));
+	EXPECT_EQ(-ENOENT,
+		  try_map(self->fd, SIM_PAGE, RW, MAP_SHARED, at - SIM_PAGE));
 	EXPECT_EQ(-EINVAL, try_map(self->fd, 0, RW, MAP_SHARED, at));
 	EXPECT_EQ(-EINVAL, try_map(self->fd, SIM_PAGE, RW, MAP_SHARED, at + 1));
 }
@@ -228,8 +225,8 @@ TEST_F(window, mapping_offset_that_wraps_is_refused)
 	for (unsigned int i = 0; i < ARRAY_SIZE(beyond); i++)
 		EXPECT_EQ(-ENOENT, try_map(self->fd, SIM_PAGE, RW, MAP_SHARED,
 					   beyond[i]));
-	EXPECT_EQ(-EOVERFLOW, try_map(self->fd, SIM_PAGE, RW, MAP_SHARED,
-				      -SIM_PAGE));
+	EXPECT_EQ(-EOVERFLOW,
+		  try_map(self->fd, SIM_PAGE, RW, MAP_SHARED, -SIM_PAGE));
 	EXPECT_EQ(-EOVERFLOW, try_map(self->fd, 4 * SIM_PAGE, RW, MAP_SHARED,
 				      -2 * SIM_PAGE));
 }
@@ -239,14 +236,14 @@ TEST_F(window, status_and_doorbells_have_their_sizes)
 	__u64 bells = PLD_SIM_MMAP_DOORBELLS;
 
 	EXPECT_EQ(0, try_map(self->fd, SIM_PAGE, PROT_READ, MAP_SHARED, 0));
-	EXPECT_EQ(0, try_map(self->fd, 2 * SIM_PAGE, PROT_READ, MAP_SHARED,
-			     bells));
+	EXPECT_EQ(0,
+		  try_map(self->fd, 2 * SIM_PAGE, PROT_READ, MAP_SHARED, bells));
 	EXPECT_EQ(0, try_map(self->fd, SIM_PAGE, PROT_READ, MAP_SHARED,
 			     bells + SIM_PAGE));
-	EXPECT_EQ(-ERANGE, try_map(self->fd, 2 * SIM_PAGE, PROT_READ,
-				   MAP_SHARED, 0));
-	EXPECT_EQ(-ERANGE, try_map(self->fd, 3 * SIM_PAGE, PROT_READ,
-				   MAP_SHARED, bells));
+	EXPECT_EQ(-ERANGE,
+		  try_map(self->fd, 2 * SIM_PAGE, PROT_READ, MAP_SHARED, 0));
+	EXPECT_EQ(-ERANGE,
+		  try_map(self->fd, 3 * SIM_PAGE, PROT_READ, MAP_SHARED, bells));
 	EXPECT_EQ(-ENOENT, try_map(self->fd, SIM_PAGE, PROT_READ, MAP_SHARED,
 				   bells + 2 * SIM_PAGE));
 }
@@ -268,11 +265,11 @@ TEST_F(window, nothing_is_executable)
 	unsigned char *bytes = sim_map(self->fd, &self->win, 0);
 
 	EXPECT_EQ(-EACCES, try_map(self->fd, SIM_PAGE, RW | PROT_EXEC,
-				  MAP_SHARED, self->win.mmap_offset));
+				   MAP_SHARED, self->win.mmap_offset));
 	for (int i = 0; i < 2; i++)
-		EXPECT_EQ(-EACCES, try_map(self->fd, SIM_PAGE,
-					  PROT_READ | PROT_EXEC, MAP_SHARED,
-					  pages[i]));
+		EXPECT_EQ(-EACCES,
+			  try_map(self->fd, SIM_PAGE, PROT_READ | PROT_EXEC,
+				  MAP_SHARED, pages[i]));
 	ASSERT_NE(MAP_FAILED, bytes);
 	EXPECT_EQ(-1, mprotect(bytes, SIM_PAGE, PROT_READ | PROT_EXEC));
 	EXPECT_EQ(EACCES, errno);
@@ -284,9 +281,9 @@ TEST_F(window, status_and_doorbells_stay_read_only)
 	unsigned char *bell = (unsigned char *)sim_doorbell(self->fd, 1);
 
 	EXPECT_EQ(-EACCES, try_map(self->fd, SIM_PAGE, RW, MAP_SHARED,
-				  PLD_SIM_MMAP_STATUS));
+				   PLD_SIM_MMAP_STATUS));
 	EXPECT_EQ(-EACCES, try_map(self->fd, SIM_PAGE, RW, MAP_SHARED,
-				  PLD_SIM_MMAP_DOORBELLS));
+				   PLD_SIM_MMAP_DOORBELLS));
 	ASSERT_NE(MAP_FAILED, status);
 	ASSERT_NE(MAP_FAILED, bell);
 	EXPECT_EQ(-1, mprotect(status, SIM_PAGE, RW));
@@ -309,16 +306,16 @@ TEST_F(window, rest_of_the_status_page_is_zero)
 
 TEST_F(window, mapping_cannot_grow)
 {
-	unsigned char *bytes = sim_mmap(self->fd, SIM_PAGE, RW,
-					self->win.mmap_offset);
+	unsigned char *bytes =
+		sim_mmap(self->fd, SIM_PAGE, RW, self->win.mmap_offset);
 	void *status = (void *)sim_status(self->fd);
 
 	ASSERT_NE(MAP_FAILED, bytes);
-	EXPECT_EQ(MAP_FAILED, mremap(bytes, SIM_PAGE, 2 * SIM_PAGE,
-				     MREMAP_MAYMOVE));
+	EXPECT_EQ(MAP_FAILED,
+		  mremap(bytes, SIM_PAGE, 2 * SIM_PAGE, MREMAP_MAYMOVE));
 	EXPECT_EQ(EFAULT, errno);
-	EXPECT_EQ(MAP_FAILED, mremap(status, SIM_PAGE, 2 * SIM_PAGE,
-				     MREMAP_MAYMOVE));
+	EXPECT_EQ(MAP_FAILED,
+		  mremap(status, SIM_PAGE, 2 * SIM_PAGE, MREMAP_MAYMOVE));
 	EXPECT_EQ(EFAULT, errno);
 	EXPECT_EQ(0, touch(bytes));
 }
@@ -329,8 +326,8 @@ TEST_F(window, device_and_domain_files_map_nothing)
 
 	ASSERT_LE(0, dev);
 	EXPECT_EQ(-ENOTCONN, try_map(dev, SIM_PAGE, PROT_READ, MAP_SHARED, 0));
-	EXPECT_EQ(-ENODEV, try_map(self->domain, SIM_PAGE, PROT_READ,
-				   MAP_SHARED, 0));
+	EXPECT_EQ(-ENODEV,
+		  try_map(self->domain, SIM_PAGE, PROT_READ, MAP_SHARED, 0));
 }
 
 TEST_F(window, length_that_no_window_can_have_is_refused)

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The module's tracepoints: each happens when it should and says what it
+ * should. Recorded in an instance of its own, which disturbs nobody's tracing.
+ */
+#include <sys/stat.h>
+
+#include "pld_counters.h"
+#include "pld_test.h"
+
+#define INSTANCE "/sys/kernel/tracing/instances/pld_sim_test"
+
+FIXTURE(trace)
+{
+	int made;
+	int domain;
+	int fd;
+	struct pld_sim_window_alloc win;
+	char text[1 << 16];
+};
+
+static int write_number(const char *path, const char *number)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC), ret;
+
+	if (fd < 0)
+		return -errno;
+	ret = write(fd, number, strlen(number)) < 0 ? -errno : 0;
+	close(fd);
+	return ret;
+}
+
+FIXTURE_SETUP(trace)
+{
+	if (geteuid() || (mkdir(INSTANCE, 0700) && errno != EEXIST))
+		return;
+	self->made = 1;
+	ASSERT_EQ(0, write_number(INSTANCE "/events/pld_sim/enable", "1"));
+	self->domain = sim_domain(2);
+	ASSERT_LE(0, self->domain);
+	ASSERT_EQ(0, sim_alloc(self->domain, SIM_PAGE, PLD_WINDOW_SIGNAL,
+			       &self->win));
+	self->fd = sim_member(self->domain, 1);
+	ASSERT_LE(0, self->fd);
+}
+
+FIXTURE_TEARDOWN(trace)
+{
+	close(self->fd);
+	close(self->domain);
+	if (self->made)
+		rmdir(INSTANCE);
+}
+
+/*
+ * Whether the trace has these events of one domain in this order; each text is
+ * what follows the domain's number.
+ */
+static int has_events(FIXTURE_DATA(trace) * self, const char *const *events,
+		      size_t n)
+{
+	const char *at = self->text;
+
+	if (read_text(INSTANCE "/trace", self->text, sizeof(self->text)))
+		return 0;
+	for (size_t i = 0; i < n; i++) {
+		char name[32], *rest;
+
+		rest = strchr(events[i], ' ');
+		snprintf(name, sizeof(name),
+			 "%.*s: domain=", (int)(rest - events[i]), events[i]);
+		at = strstr(at, name);
+		if (!at || !strstr(at, rest) ||
+		    strchr(at, '\n') != strstr(at, rest) + strlen(rest)) {
+			fprintf(stderr, "# no '%s' in\n%s", events[i],
+				at ? at : self->text);
+			return 0;
+		}
+		at += strlen(name);
+	}
+	return 1;
+}
+
+#define EXPECT_EVENTS(_self, ...)                                             \
+	do {                                                                  \
+		const char *const e_[] = { __VA_ARGS__ };                     \
+		EXPECT_TRUE(has_events(_self, e_, sizeof(e_) / sizeof(*e_))); \
+	} while (0)
+
+#define SKIP_WITHOUT_TRACING(_self)                                    \
+	do {                                                           \
+		if (!(_self)->made)                                    \
+			SKIP(return, "no trace instance can be made"); \
+	} while (0)
+
+TEST_F(trace, life_of_a_domain_and_its_windows)
+{
+	SKIP_WITHOUT_TRACING(self);
+	ASSERT_EQ(0, sim_leave(self->fd));
+	ASSERT_EQ(0, sim_free(self->domain, self->win.window));
+	ASSERT_EQ(0, sim_reset(self->domain));
+	ASSERT_EQ(0, close(self->fd));
+	ASSERT_EQ(0, close(self->domain));
+	EXPECT_EVENTS(self, "pld_domain_create nranks=2",
+		      "pld_window_alloc window=0 length=4096 flags=0x1",
+		      "pld_rank_join rank=1", "pld_rank_leave rank=1",
+		      "pld_window_free window=0", "pld_domain_reset nranks=2",
+		      "pld_domain_destroy nranks=2");
+}
+
+TEST_F(trace, waits_and_rings)
+{
+	SKIP_WITHOUT_TRACING(self);
+	ASSERT_EQ(0, sim_ring(self->fd, 0, 0, 16));
+	ASSERT_EQ(0, sim_wait(self->fd, 0, 4, PLD_SIM_CMP_GE, -7, 0, NULL));
+	ASSERT_EQ(-ETIMEDOUT,
+		  sim_wait(self->fd, 0, 8, PLD_SIM_CMP_EQ, 3, 0, NULL));
+	EXPECT_EVENTS(self, "pld_ring rank=0 window=0 offset=16",
+		      "pld_wait_begin rank=1 window=0 offset=4 cell>=-7",
+		      "pld_wait_end rank=1 window=0 offset=4 value=0 result=0",
+		      "pld_wait_begin rank=1 window=0 offset=8 cell==3",
+		      "pld_wait_end rank=1 window=0 offset=8 value=0 result=-110");
+}
+
+TEST_F(trace, death_and_the_failure_that_it_is)
+{
+	SKIP_WITHOUT_TRACING(self);
+	ASSERT_EQ(0, close(self->fd));
+	EXPECT_EVENTS(self, "pld_domain_fail reason=dead rank=1 code=0",
+		      "pld_rank_dead rank=1");
+}
+
+PLD_TEST_MAIN
