@@ -74,9 +74,9 @@ static const struct pld_ioctl_op pld_ops[] = {
 	[PLD_SIM_CMD_JOIN] = {
 		.cmd = PLD_IOC_JOIN,
 		.size = sizeof(struct pld_sim_join),
-		.min_size = 24,
+		.min_size = 36,
 		.kinds = PLD_DEVICE_FILE,
-		.answers = PLD_ANSWERS_SUCCESS,
+		.answers = PLD_ANSWERS_ALWAYS,
 		.func = pld_ioctl_join,
 		.finish = pld_finish_join,
 	},

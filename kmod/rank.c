@@ -94,19 +94,32 @@ static struct pld_member *create_member(struct pld_domain *domain, u32 rank)
 	return member;
 }
 
-static int begin_membership(struct pld_member *member, u32 *epoch)
+/* One who comes too late has no status page to read it from. */
+static void answer_why_broken(const struct pld_domain *domain,
+			      struct pld_sim_join *args)
+{
+	lockdep_assert_held(&domain->state_lock);
+
+	args->reason = domain->status->reason;
+	args->failed_rank = domain->status->rank;
+	args->code = domain->status->code;
+}
+
+static int begin_membership(struct pld_member *member,
+			    struct pld_sim_join *args)
 {
 	struct pld_domain *domain = member->domain;
 	int ret;
 
 	mutex_lock(&domain->lock);
 	spin_lock(&domain->state_lock);
+	answer_why_broken(domain, args);
 	ret = pld_domain_error(domain);
 	if (!ret && domain->status->rank_state[member->rank])
 		ret = -EBUSY;
 	if (!ret) {
 		set_rank_state(member, PLD_RANK_JOINED);
-		*epoch = domain->status->epoch;
+		args->epoch = domain->status->epoch;
 	}
 	spin_unlock(&domain->state_lock);
 	mutex_unlock(&domain->lock);
@@ -125,7 +138,7 @@ static int join_domain(struct pld_call *call, struct pld_domain *domain)
 							  domain->nr_ranks));
 	if (IS_ERR(member))
 		return PTR_ERR(member);
-	ret = begin_membership(member, &args->epoch);
+	ret = begin_membership(member, args);
 	if (ret) {
 		pld_member_destroy(member);
 		return ret;

@@ -10,7 +10,7 @@
 #include "health.h"
 #include "platform/platform.h"
 
-int pld_reason_errno(uint32_t reason)
+static int reason_errno(uint32_t reason)
 {
 	switch (reason) {
 	case PLD_FAIL_TIMEOUT:
@@ -22,35 +22,36 @@ int pld_reason_errno(uint32_t reason)
 	}
 }
 
-static int broken(const pld_domain *domain, const char *op)
+int pld_broken(const char *op, uint32_t reason, uint32_t rank, int32_t code)
 {
-	struct pld_sim_status status = *domain->status;
-	int error = pld_reason_errno(status.reason);
-	int code;
+	int error = reason_errno(reason);
+	/* INT32_MIN has no positive. */
+	int failed_with = code > INT32_MIN ? -code : INT32_MAX;
+	int result;
 
-	switch (status.reason) {
+	switch (reason) {
 	case PLD_FAIL_DEAD:
-		code = pld_error(error, "%s: rank %u died", op, status.rank);
+		result = pld_error(error, "%s: rank %u died", op, rank);
 		break;
 	case PLD_FAIL_ERROR:
-		code = pld_error(error, "%s: rank %u failed: %s", op,
-				 status.rank, strerror(-status.code));
+		result = pld_error(error, "%s: rank %u failed: %s", op, rank,
+				   strerror(failed_with));
 		break;
 	case PLD_FAIL_TIMEOUT:
-		code = pld_error(error,
-				 "%s: rank %u did not do its part in time", op,
-				 status.rank);
+		result = pld_error(error,
+				   "%s: rank %u did not do its part in time",
+				   op, rank);
 		break;
 	case PLD_FAIL_ABORT:
-		code = pld_error(error, "%s: rank %u aborted with code %d", op,
-				 status.rank, status.code);
+		result = pld_error(error, "%s: rank %u aborted with code %d",
+				   op, rank, code);
 		break;
 	default:
 		return pld_error(error, "%s: the domain was reset", op);
 	}
-	pld_failure()->culprit = (int)status.rank;
+	pld_failure()->culprit = (int)rank;
 	pld_failure()->secondhand = true;
-	return code;
+	return result;
 }
 
 int pld_unhealthy(const pld_domain *domain, const char *op)
@@ -63,7 +64,8 @@ int pld_unhealthy(const pld_domain *domain, const char *op)
 		return pld_error(EPERM,
 				 "%s: this process was forked by rank %d and is not a rank itself",
 				 op, domain->rank);
-	return broken(domain, op);
+	return pld_broken(op, domain->status->reason, domain->status->rank,
+			  domain->status->code);
 }
 
 void pld_break(pld_domain *domain, enum pld_sim_fail_reason reason, int culprit,

@@ -37,7 +37,7 @@ static inline int pld_enter(const pld_domain *domain, const char *op)
 void pld_break(pld_domain *domain, enum pld_sim_fail_reason reason, int culprit,
 	       int code);
 
-/* The errno, positive, that a domain broken for that reason answers with. */
-int pld_reason_errno(uint32_t reason);
+/* The error and sentence for a domain that is broken for that reason. */
+int pld_broken(const char *op, uint32_t reason, uint32_t rank, int32_t code);
 
 #endif

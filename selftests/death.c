@@ -430,6 +430,8 @@ FIXTURE_TEARDOWN(failure)
 static void fail_all(struct __test_metadata *_metadata, FIXTURE_DATA(death) * d,
 		     int fd, const FIXTURE_VARIANT(failure) * v)
 {
+	struct pld_sim_join late;
+
 	for (__u32 r = 1; r < NRANKS; r++)
 		start_waiter(_metadata, d, r);
 	ASSERT_EQ(0, sim_fail(fd, v->reason, 3, v->code));
@@ -441,7 +443,10 @@ static void fail_all(struct __test_metadata *_metadata, FIXTURE_DATA(death) * d,
 	EXPECT_TRUE(status_is(d, v->reason, 3, v->code, "jlll"));
 	EXPECT_EQ(v->error, wait_long(d->fd, d->win.window));
 	EXPECT_EQ(v->error, sim_ring(d->fd, d->win.window, 1, 0));
-	EXPECT_EQ(v->error, sim_join(sim_open(), d->domain, 1, NULL));
+	EXPECT_EQ(v->error, sim_join(sim_open(), d->domain, 1, &late));
+	EXPECT_EQ(v->reason, late.reason);
+	EXPECT_EQ(3, late.failed_rank);
+	EXPECT_EQ(v->code, late.code);
 }
 
 TEST_F(failure, reported_by_a_rank_ends_all_waits)

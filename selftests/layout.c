@@ -34,13 +34,16 @@ TEST(layout_of_device_commands)
 	EXPECT_LAYOUT(pld_sim_domain_create, nranks, 16, 4);
 	EXPECT_LAYOUT(pld_sim_domain_create, out_fd, 20, 4);
 
-	EXPECT_EQ(24, sizeof(struct pld_sim_join));
+	EXPECT_EQ(36, sizeof(struct pld_sim_join));
 	EXPECT_LAYOUT(pld_sim_join, size, 0, 4);
 	EXPECT_LAYOUT(pld_sim_join, flags, 4, 4);
 	EXPECT_LAYOUT(pld_sim_join, domain_fd, 8, 4);
 	EXPECT_LAYOUT(pld_sim_join, rank, 12, 4);
 	EXPECT_LAYOUT(pld_sim_join, nranks, 16, 4);
 	EXPECT_LAYOUT(pld_sim_join, epoch, 20, 4);
+	EXPECT_LAYOUT(pld_sim_join, reason, 24, 4);
+	EXPECT_LAYOUT(pld_sim_join, failed_rank, 28, 4);
+	EXPECT_LAYOUT(pld_sim_join, code, 32, 4);
 }
 
 TEST(layout_of_domain_commands)

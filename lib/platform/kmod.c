@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "error.h"
+#include "health.h"
 #include "platform.h"
 
 #define DEVICE "/dev/pld_sim"
@@ -167,10 +168,14 @@ static int kmod_attach(pld_domain *domain)
 		return fd;
 	close(domain->platform_fd);
 	domain->platform_fd = fd;
-	if (ioctl(fd, PLD_IOC_JOIN, &join))
+	if (ioctl(fd, PLD_IOC_JOIN, &join)) {
+		if (join.reason != PLD_FAIL_NONE)
+			return pld_broken("joining the domain", join.reason,
+					  join.failed_rank, join.code);
 		return pld_error(errno,
 				 "platform kmod: cannot join as rank %d: %s",
 				 domain->rank, strerror(errno));
+	}
 	domain->epoch = join.epoch;
 	PLD_TRY(map_read_only(domain, PLD_SIM_MMAP_STATUS,
 			      sizeof(struct pld_sim_status), &address));

@@ -133,6 +133,10 @@ struct pld_sim_domain_create {
  * @rank: the rank to become, below the domain's nranks
  * @nranks: out: number of ranks of the domain
  * @epoch: out: the status page's epoch at the moment of joining
+ * @reason: out, also with an error: enum pld_sim_fail_reason of the domain
+ * @failed_rank: out, when @reason is not PLD_FAIL_NONE: the rank that is the
+ *	cause
+ * @code: out, then too: as in struct pld_sim_fail
  *
  * The file becomes a rank file of the calling process. EBADF: domain_fd is not
  * a domain file. EBUSY: the rank is held, or was held since the last reset.
@@ -144,6 +148,9 @@ struct pld_sim_join {
 	__u32 rank;
 	__u32 nranks;
 	__u32 epoch;
+	__u32 reason;
+	__u32 failed_rank;
+	__s32 code;
 };
 
 #define PLD_IOC_JOIN _IO(PLD_SIM_IOC_TYPE, PLD_SIM_CMD_JOIN)
