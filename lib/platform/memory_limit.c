@@ -6,6 +6,7 @@
  * nothing.
  */
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <limits.h>
@@ -100,6 +101,24 @@ static uint64_t chain_available(const struct hierarchy *h, char *group)
 	}
 }
 
+/* Is that "4:cpu,memory:/group", the line of the memory controller? */
+static bool has_memory(const char *line)
+{
+	const char *controller = strchr(line, ':');
+
+	while (controller && controller[0] && controller[1]) {
+		size_t length = strcspn(++controller, ",:");
+
+		if (length == strlen("memory") &&
+		    !strncmp(controller, "memory", length))
+			return true;
+		controller += length;
+		if (*controller != ',')
+			return false;
+	}
+	return false;
+}
+
 static uint64_t groups_available(void)
 {
 	uint64_t least = UINT64_MAX;
@@ -116,7 +135,7 @@ static uint64_t groups_available(void)
 		line[strcspn(line, "\n")] = '\0';
 		if (!group)
 			continue;
-		if (strstr(line, ":memory:")) {
+		if (has_memory(line)) {
 			h = &hierarchy_v1;
 			nr = 1;
 		} else if (!strncmp(line, "0::", 3)) {
