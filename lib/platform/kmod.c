@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "available.h"
 #include "error.h"
 #include "health.h"
 #include "platform.h"
@@ -115,6 +116,7 @@ static int kmod_window_alloc(pld_window_buffer *buffer)
 		.length = buffer->bytes,
 	};
 
+	PLD_TRY(pld_check_available(buffer));
 	if (ioctl(domain->domain_fd, PLD_IOC_WINDOW_ALLOC, &alloc)) {
 		if (errno == ENOMEM)
 			return pld_error(ENOMEM,

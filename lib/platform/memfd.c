@@ -21,17 +21,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "available.h"
 #include "compare.h"
 #include "error.h"
 #include "health.h"
-#include "memory_limit.h"
 #include "platform.h"
 
 #define DEVICES 64
 #define HUGE_PAGE ((size_t)2 << 20)
-/* Of a process that has little more than windows: stacks, stage, copied pages. */
-#define RANK_BYTES ((size_t)1 << 20)
-#define PAGE_TABLE_BYTES 4096
 
 /*
  * The status page. claim is 0, then who is publishing the failure (rank + 1, or
@@ -202,50 +199,13 @@ static int memfd_reset(pld_domain *domain)
 	return 0;
 }
 
-/*
- * Of memory that all ranks map, at addresses that begin with a page table of
- * their own.
- */
-static uint64_t page_tables(const pld_domain *domain, uint64_t span)
-{
-	return (uint64_t)domain->nranks * (span / HUGE_PAGE + 2) *
-	       PAGE_TABLE_BYTES;
-}
-
-/* What the ranks will need besides their windows. */
-static uint64_t ranks_need(const pld_domain *domain)
-{
-	uint64_t need = (uint64_t)domain->nranks * RANK_BYTES;
-
-	for (const pld_window_buffer *b = domain->buffers; b; b = b->next)
-		need += page_tables(domain, pld_span(b));
-	return need;
-}
-
-/* Asks first: filling a memory cgroup to its limit gets the process killed. */
-static int check_available(const pld_window_buffer *buffer)
-{
-	const pld_domain *domain = buffer->domain;
-	uint64_t available = pld_memory_available();
-	uint64_t need = ranks_need(domain);
-	uint64_t asked = page_align(buffer->bytes) * (uint64_t)domain->nranks;
-
-	available = available > need ? available - need : 0;
-	if (asked + page_tables(domain, asked) <= available)
-		return 0;
-	return pld_error(ENOMEM,
-			 "pld.alloc_window_buffer: asked for %zu bytes on each of %d ranks, %llu bytes in all are available",
-			 buffer->bytes, domain->nranks,
-			 (unsigned long long)available);
-}
-
 static int memfd_window_alloc(pld_window_buffer *buffer)
 {
 	size_t nranks = (size_t)buffer->domain->nranks;
 	size_t bytes = page_align(buffer->bytes);
 	int error;
 
-	PLD_TRY(check_available(buffer));
+	PLD_TRY(pld_check_available(buffer));
 	buffer->stride = bytes;
 	if (bytes >= HUGE_PAGE)
 		buffer->stride = (bytes + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
