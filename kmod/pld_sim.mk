@@ -19,13 +19,14 @@ ccflags-y += $(if $(pld-uapi),-I$(pld-uapi))
 
 # The kernel's name, and its headers as prerequisites, have the probes done
 # again for another kernel and for a changed one.
-pld-headers := $(wildcard $(addprefix $(srctree)/include/linux/,mm.h \
-	huge_mm.h pfn_t.h device.h)) include/generated/utsrelease.h
+pld-headers := $(wildcard $(objtree)/include/generated/utsrelease.h \
+	$(addprefix $(srctree)/include/linux/,mm.h huge_mm.h pfn_t.h device.h))
 
 quiet_cmd_pld_probe = PROBE   $@
-      cmd_pld_probe = $(CONFIG_SHELL) $< $(abspath $(objtree)):$(KERNELRELEASE) \
-	$(CC) $(NOSTDINC_FLAGS) $(LINUXINCLUDE) $(KBUILD_CPPFLAGS) \
-	$(KBUILD_CFLAGS) $(KBUILD_CFLAGS_MODULE) > $@
+      cmd_pld_probe = $(CONFIG_SHELL) $< \
+	$(abspath $(objtree)):$(KERNELRELEASE) $(CC) $(NOSTDINC_FLAGS) \
+	$(LINUXINCLUDE) $(KBUILD_CPPFLAGS) $(KBUILD_CFLAGS) \
+	$(KBUILD_CFLAGS_MODULE) > $@
 
 $(obj)/$(pld-dir)probes.h: $(pld-here)probe.sh $(pld-headers) FORCE
 	$(call if_changed,pld_probe)

@@ -6,7 +6,8 @@
  * A file can outlive its process: mappings, forked children and passed
  * descriptors keep it open. So the end of a process is not learned from the
  * file's release but from the end of its address space, and from a close by
- * the file table that joined. Whichever comes first takes @joined away.
+ * the file table that joined, of whichever descriptor of the file. What comes
+ * first takes @joined away.
  */
 #ifndef PLD_SIM_RANK_H
 #define PLD_SIM_RANK_H
