@@ -154,6 +154,7 @@ int pld_ioctl_join(struct pld_call *call)
 	struct file *file;
 	int ret = -EBADF;
 
+	call->args.join.reason = PLD_FAIL_NONE;
 	if (!pld_file_begin_join(call->file))
 		return -EISCONN;
 	file = fget(call->args.join.domain_fd);
