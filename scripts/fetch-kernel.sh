@@ -186,6 +186,9 @@ fetch_source()
 
 [ $# -gt 0 ] || die "usage: $0 6.1|6.12|source..."
 mkdir -p "$PLD_CACHE"
+exec 9> "$PLD_CACHE/lock"
+flock 9
+rm -rf "$PLD_CACHE"/unpack.*
 work=
 trap 'if [ -n "$work" ]; then cd /; rm -rf "$work"; fi' EXIT
 trap 'exit 130' INT

@@ -9,13 +9,17 @@
 from=$1 to=$2 folder=drivers/pld_sim
 rm -rf "$to"
 mkdir -p "$to/$folder"
-cp -R "$from/kselftest" "$from"/run_kselftest.sh "$from"/kselftest-* \
+cp -R "$from/kselftest" "$from/run_kselftest.sh" "$from/kselftest-run" \
 	"$from/kernel-log-splats" "$to"
+# A memory group would count valgrind's own memory.
+grep -v ':lib_memcg$' "$from/kselftest-list.txt" > "$to/kselftest-list.txt"
 echo "timeout=300" > "$to/$folder/settings"
+gcc -O2 -g -Wall -Wextra -Werror -D_GNU_SOURCE -shared -fPIC \
+	"$PLD_TOP/scripts/valgrind-pidfd.c" -o "$to/pidfd.so"
 for program in "$from/$folder"/lib_*; do
 	cat > "$to/$folder/${program##*/}" <<SCRIPT
 #!/bin/sh
-exec valgrind -q --error-exitcode=99 --trace-children=no \\
+LD_PRELOAD='$to/pidfd.so' exec valgrind -q --error-exitcode=99 --trace-children=no \\
 	--leak-check=full --errors-for-leak-kinds=definite \\
 	'$program' "\$@"
 SCRIPT
