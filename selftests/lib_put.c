@@ -82,9 +82,9 @@ static const struct region regions[] = {
 	  PLD_AT(0, 0, 0, 0), PLD_SHAPE(2, 3, 4, 5) },
 	{ PLD_SHAPE(2, 3, 4, 5), PLD_AT(1, 0, 1, 1), PLD_SHAPE(1, 3, 4, 3),
 	  PLD_AT(0, 0, 1, 0), PLD_SHAPE(1, 3, 3, 3) },
-	{ PLD_SHAPE(3, 2, 3, 2, 4), PLD_AT(1, 0, 1, 1, 1),
-	  PLD_SHAPE(2, 2, 2, 1, 4), PLD_AT(0, 0, 0, 0, 1),
-	  PLD_SHAPE(2, 2, 2, 1, 3) },
+	{ PLD_SHAPE(3, 2, 3, 3, 4), PLD_AT(1, 0, 1, 1, 1),
+	  PLD_SHAPE(2, 2, 2, 2, 4), PLD_AT(0, 0, 0, 0, 1),
+	  PLD_SHAPE(2, 2, 2, 2, 3) },
 };
 
 static int is_whole(const struct region *r)

@@ -38,8 +38,8 @@ static const struct region {
 	{ PLD_SHAPE(3, 4, 5), PLD_AT(2, 0, 0), PLD_SHAPE(1, 4, 5) },
 	{ PLD_SHAPE(2, 3, 4, 5), PLD_AT(0, 1, 0, 2), PLD_SHAPE(2, 2, 4, 2) },
 	{ PLD_SHAPE(2, 1, 4, 5), PLD_AT(0, 0, 1, 0), PLD_SHAPE(2, 1, 2, 5) },
-	{ PLD_SHAPE(3, 2, 3, 2, 4), PLD_AT(1, 0, 1, 1, 1),
-	  PLD_SHAPE(2, 2, 2, 1, 3) },
+	{ PLD_SHAPE(3, 2, 3, 3, 4), PLD_AT(1, 0, 1, 1, 1),
+	  PLD_SHAPE(2, 2, 2, 2, 3) },
 	{ PLD_SHAPE(2, 2, 2, 2, 2), PLD_AT(0, 0, 0, 0, 0),
 	  PLD_SHAPE(2, 2, 2, 2, 2) },
 };
