@@ -240,6 +240,26 @@ TEST_F(death, closing_the_rank_file_is_a_death_though_it_is_mapped)
 	EXPECT_EQ(128 + SIGKILL, peer_kill(&self->peer[1]));
 }
 
+static int join_and_close_duplicate(struct peer *self, void *arg)
+{
+	struct member *m = arg;
+	int fd = sim_member(m->domain, m->rank);
+
+	NEED(fd >= 0);
+	peer_tell(self, 0);
+	NEED(close(dup(fd)) == 0);
+	peer_tell(self, 1);
+	return peer_sleep();
+}
+
+TEST_F(death, closing_a_duplicate_of_the_rank_file_is_a_death)
+{
+	start(_metadata, self, 1, join_and_close_duplicate);
+	EXPECT_EQ(1, peer_hear(&self->peer[1]));
+	EXPECT_TRUE(status_is(self, PLD_FAIL_DEAD, 1, 0, "jdaa"));
+	EXPECT_EQ(128 + SIGKILL, peer_kill(&self->peer[1]));
+}
+
 static int join_and_exec(struct peer *self, void *arg)
 {
 	struct member *m = arg;

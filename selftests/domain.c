@@ -114,13 +114,19 @@ TEST_F(domain, join_tells_size_and_epoch_as_the_status_page_has_them)
 	__u32 states[4] = { [2] = PLD_RANK_JOINED };
 	const struct pld_sim_status *status;
 	struct pld_sim_status want;
-	struct pld_sim_join out;
+	struct pld_sim_join out, full;
 
 	ASSERT_EQ(0, sim_join(self->dev, self->fd, 2, &out));
 	status = sim_status(self->dev);
 	ASSERT_NE(MAP_FAILED, status);
-	EXPECT_EQ(4, out.nranks);
-	EXPECT_EQ(out.epoch, status->epoch);
+	full = (struct pld_sim_join){
+		.size = sizeof(full),
+		.domain_fd = self->fd,
+		.rank = 2,
+		.nranks = 4,
+		.epoch = status->epoch,
+	};
+	EXPECT_EQ(0, memcmp(&full, &out, sizeof(full)));
 	want = sim_status_of(out.epoch, 4, states);
 	EXPECT_EQ(0, memcmp(&want, status, sizeof(want)));
 }
