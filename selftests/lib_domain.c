@@ -319,10 +319,18 @@ static int fresh_signals(pld_domain *domain, void *arg)
 	return 0;
 }
 
+/* Rank 1 fails when rank 0 has nothing left to do that could fail with it. */
 static int fail_with_signals(pld_domain *domain, void *arg)
 {
+	struct job *job = arg;
+	pld_distributed_tensor signal;
+
 	PLD_TRY(fresh_signals(domain, arg));
-	return pld_rank(domain) == 1 ? -EIO : 0;
+	PLD_TRY(pld_window(job->signal, PLD_SHAPE(5), PLD_INT32, &signal));
+	if (pld_rank(domain) != 1)
+		return pld_system_notify(&signal, 1, PLD_AT(4), 1, PLD_SET);
+	PLD_TRY(pld_system_wait(&signal, PLD_AT(4), 1, PLD_EQ));
+	return -EIO;
 }
 
 FIXTURE(launches)
@@ -336,7 +344,7 @@ FIXTURE_SETUP(launches)
 	self->domain = make_domain(2);
 	ASSERT_NE(NULL, self->domain);
 	ASSERT_EQ(0, pld_alloc_window_buffer(self->domain, 64, &self->job.data));
-	ASSERT_EQ(0, pld_alloc_signal(self->domain, PLD_SHAPE(4),
+	ASSERT_EQ(0, pld_alloc_signal(self->domain, PLD_SHAPE(5),
 				      &self->job.signal));
 	self->job.base = 7;
 }
@@ -433,7 +441,7 @@ static int run_host(const struct host *host)
 
 	PLD_TRY(pld_domain_create(host->devices, 3, NULL, &domain));
 	PLD_TRY(pld_alloc_window_buffer(domain, 64, &job.data));
-	PLD_TRY(pld_alloc_signal(domain, PLD_SHAPE(4), &job.signal));
+	PLD_TRY(pld_alloc_signal(domain, PLD_SHAPE(5), &job.signal));
 	for (int i = 0; i < 5; i++)
 		PLD_TRY(run_ranks(domain, crowd, &job));
 	pld_domain_destroy(domain);
@@ -487,7 +495,7 @@ TEST(broken_domain_leaves_its_neighbour_alone)
 	ASSERT_NE(NULL, bad);
 	ASSERT_NE(NULL, good);
 	ASSERT_EQ(0, pld_alloc_window_buffer(good, 64, &job.data));
-	ASSERT_EQ(0, pld_alloc_signal(bad, PLD_SHAPE(4), &other.signal));
+	ASSERT_EQ(0, pld_alloc_signal(bad, PLD_SHAPE(5), &other.signal));
 	RUN(good, tell_all, &job);
 	EXPECT_EQ(-EIO, pld_launch(bad, fail_with_signals, &other, NULL));
 	RUN(good, told_all, &job);
@@ -534,7 +542,7 @@ static int live(int i)
 	CHECK_EQ(0, pld_alloc_window_buffer(domain, 64, &job.data));
 	CHECK_EQ(-ENOMEM,
 		 pld_alloc_window_buffer(domain, (size_t)1 << 45, &huge));
-	CHECK_EQ(0, pld_alloc_signal(domain, PLD_SHAPE(4), &job.signal));
+	CHECK_EQ(0, pld_alloc_signal(domain, PLD_SHAPE(5), &job.signal));
 	if (i % 2)
 		CHECK_EQ(0, run_ranks(domain, tell_all, &job));
 	else
