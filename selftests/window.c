@@ -150,6 +150,33 @@ TEST_F_TIMEOUT(size, one_mapping_covers_all_ranks_with_holes_between, 120)
 	}
 }
 
+TEST_F_TIMEOUT(size, mapping_can_be_cut_anywhere, 120)
+{
+	unsigned char *bytes = sim_map(self->fd, &self->win, 0);
+	__u64 length = self->mapped, cut = length / 2 / SIM_PAGE * SIM_PAGE;
+
+	ASSERT_NE(MAP_FAILED, bytes);
+	put_marks(bytes, length, 5);
+	ASSERT_EQ(0, mprotect(bytes + cut, SIM_PAGE, PROT_READ));
+	EXPECT_EQ(length, first_wrong_mark(bytes, length, 5));
+	EXPECT_EQ(SIGSEGV, touch(bytes + cut));
+	ASSERT_EQ(0, munmap(bytes + cut, SIM_PAGE));
+	EXPECT_EQ(SIGSEGV, touch(bytes + cut));
+
+	/* The pieces keep the window, each for itself. */
+	ASSERT_EQ(0, sim_free(self->domain, self->win.window));
+	EXPECT_EQ(cut, first_wrong_mark(bytes, cut, 5));
+	ASSERT_EQ(0, munmap(bytes, cut + SIM_PAGE));
+	for (__u64 at = cut + SIM_PAGE; at < length; at += SIM_PAGE) {
+		__u64 word = mark(5, at);
+
+		EXPECT_EQ(0, memcmp(bytes + at, &word, sizeof(word)));
+	}
+	if (cut + SIM_PAGE < length)
+		EXPECT_EQ(0, munmap(bytes + cut + SIM_PAGE,
+				    length - cut - SIM_PAGE));
+}
+
 /* A window of four pages, for all that size does not matter to. */
 FIXTURE(window)
 {
