@@ -18,6 +18,8 @@
 
 int pld_host_only(const pld_domain *domain, const char *op)
 {
+	if (!domain)
+		return pld_error(EINVAL, "%s: domain must not be NULL", op);
 	if (domain->rank >= 0)
 		return pld_error(EPERM,
 				 "%s: only the host side can do this, not rank %d",

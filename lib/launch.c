@@ -25,7 +25,9 @@
 #include "platform/platform.h"
 
 /* How long the others have to return by themselves after a failure. */
-#define GRACE_NS (500 * PLD_NS_PER_MS)
+#define GRACE_NS (2 * PLD_NS_PER_S)
+/* After pld_abort(), whose promise is that all ends within a second. */
+#define ABORT_GRACE_NS (200 * PLD_NS_PER_MS)
 
 /* The host side's view of a launch; lives in pld_launch()'s frame. */
 struct watch {
@@ -38,6 +40,7 @@ struct watch {
 	/* when the rest is killed, INT64_MAX while all is well */
 	int64_t deadline;
 	bool killed;
+	bool aborted;
 	/* the failure that the launch returns; first-hand ones come first */
 	pld_rank_report cause;
 	bool cause_firsthand;
@@ -89,7 +92,8 @@ static void kill_rest(struct watch *watch)
 static void set_cause(struct watch *watch, const pld_rank_report *report,
 		      bool firsthand)
 {
-	watch->deadline = watch->killed ? INT64_MAX : pld_deadline(GRACE_NS);
+	if (!watch->killed && !watch->aborted)
+		watch->deadline = pld_deadline(GRACE_NS);
 	if (watch->cause.error && (watch->cause_firsthand || !firsthand))
 		return;
 	watch->cause = *report;
@@ -104,8 +108,8 @@ static void report_death(struct watch *watch, int rank, const siginfo_t *info)
 	    info->si_status == SIGKILL) {
 		report->error = -ECANCELED;
 		snprintf(report->message, sizeof(report->message),
-			 "rank %d was killed: it had not ended %lld ms after the failure",
-			 rank, (long long)(GRACE_NS / PLD_NS_PER_MS));
+			 "rank %d was killed: it went on after the failure",
+			 rank);
 		return;
 	}
 	report->error = -EOWNERDEAD;
@@ -164,6 +168,9 @@ static void abort_asked(struct watch *watch)
 	int code = (int)(uint32_t)abort;
 
 	watch->polls[watch->domain->nranks].fd = -1;
+	watch->aborted = true;
+	watch->deadline = watch->killed ? INT64_MAX
+					: pld_deadline(ABORT_GRACE_NS);
 	watch->domain->abort_code = code;
 	snprintf(report.message, sizeof(report.message),
 		 "rank %d aborted with code %d", (int)(abort >> 32) - 1, code);

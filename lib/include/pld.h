@@ -215,8 +215,9 @@ typedef struct pld_rank_report {
  * them. Each launch starts with zeroed signals. reports is NULL or has room for
  * every rank. Returns 0 when every rank did, else the error of the first rank
  * that failed: -EOWNERDEAD for a rank that died, -ECANCELED after pld_abort.
- * The other ranks' operations then fail too; those that have not ended half a
- * second later are killed, and the domain is broken until pld_domain_reset.
+ * The other ranks' operations then fail too; those that go on for 2 s after the
+ * last rank's end (200 ms after pld_abort) are killed, and the domain is
+ * broken until pld_domain_reset.
  */
 PLD_API int pld_launch(pld_domain *domain, pld_kernel *kernel, void *arg,
 		       pld_rank_report *reports);
