@@ -64,25 +64,28 @@ static inline void wait_for_ready(struct shared *shared, int ranks)
 
 /*
  * ms milliseconds on an idle machine, in ns here and now: longer by as much as
- * a child's start and end take longer than the 2 ms that are ample for them.
+ * the slowest of some children takes longer to start and end than the 2 ms that
+ * are ample for it.
  */
 static inline int64_t deadline_ns(int ms)
 {
-	const int cycles = 10;
 	const double ample_ns = 2e6;
-	int64_t start = now_ns();
-	double factor;
+	int64_t slowest = 0;
 
-	for (int i = 0; i < cycles; i++) {
+	for (int i = 0; i < 20; i++) {
+		int64_t start = now_ns();
 		pid_t child = fork();
 
 		if (!child)
 			_exit(0);
 		if (child > 0)
 			waitpid(child, NULL, 0);
+		if (now_ns() - start > slowest)
+			slowest = now_ns() - start;
 	}
-	factor = (double)(now_ns() - start) / cycles / ample_ns;
-	return (int64_t)(ms * 1e6 * (factor > 1 ? factor : 1));
+	return (int64_t)(ms * 1e6 *
+			 ((double)slowest > ample_ns ? (double)slowest / ample_ns
+						     : 1));
 }
 
 /* Is that process, no child of ours, gone before a hang must be assumed? */
