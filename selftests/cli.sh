@@ -210,6 +210,18 @@ no_module()
 		-d 0,1 -p kmod
 }
 
+# Nobody, without a capability.
+memfd_needs_no_privileges()
+{
+	[ "$PLD_PLATFORM" != kmod ] && [ "$(id -u)" = 0 ] &&
+		command -v setpriv >/dev/null || return 4
+	# Where nobody can get at it.
+	chmod 755 "$tmp" && cp "$tool" "$tmp/tool" || return 1
+	[ "$(setpriv --reuid 65534 --regid 65534 --clear-groups \
+		--inh-caps=-all --bounding-set=-all "$tmp/tool" -d 0,1,2,3 \
+		-p memfd --mode builtin)" = OK ]
+}
+
 group_members_may()
 {
 	[ -e /dev/pld_sim ] && [ "$(id -u)" = 0 ] && id user >/dev/null 2>&1 ||
@@ -360,7 +372,7 @@ ended()
 }
 
 launcher=
-plan 47
+plan 48
 for nranks in 2 3 4 8; do
 	check "right_with_${nranks}_ranks" all_right "$(first $nranks)" \
 		"1 63 64 4096" "$few_types"
@@ -409,6 +421,7 @@ check no_permission_is_told refused_by_fault no-permission \
 	"platform kmod: no permission to open /dev/pld_sim; join the group that owns it"
 check other_version_is_told refused_by_fault other-version \
 	"platform kmod: version mismatch: the loaded module has ABI version 2, this libpld 1; load the pld_sim.ko of pld [0-9.]*"
+check memfd_needs_no_privileges memfd_needs_no_privileges
 check members_of_the_group_need_no_root group_members_may
 
 check help_has_every_option help_is_complete
