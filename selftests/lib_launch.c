@@ -9,6 +9,9 @@
 #define NRANKS 4
 #define VICTIM 2
 
+/* Many launches, which valgrind and emulators take their time for. */
+#define SLOW_TEST_F(fixture, test) TEST_F_TIMEOUT(fixture, test, 300)
+
 /* One signal [NRANKS, 1] in every domain of this file. */
 static pld_window_buffer *credits;
 static struct shared *shared;
@@ -154,7 +157,7 @@ static void expect_death(struct __test_metadata *_metadata, pld_domain *domain,
 	}
 }
 
-TEST_F(launch, a_killed_rank_is_named_to_all_who_wait)
+SLOW_TEST_F(launch, a_killed_rank_is_named_to_all_who_wait)
 {
 	for (int victim = 0; victim < NRANKS; victim++) {
 		for (int delay = 0; delay <= 50; delay += 50) {
@@ -239,7 +242,7 @@ static int refuse_everything(pld_domain *domain, void *arg)
 	return 0;
 }
 
-TEST_F(launch, every_operation_after_a_death_is_refused)
+SLOW_TEST_F(launch, every_operation_after_a_death_is_refused)
 {
 	EXPECT_REFUSED(-EOWNERDEAD, "rank 2 died: killed by signal 9 (Killed)",
 		       pld_launch(self->domain, refuse_everything, NULL, NULL));
@@ -260,7 +263,7 @@ static int find_zero(pld_domain *domain, void *arg)
 				 PLD_AT(pld_rank(domain), 0), 5, PLD_SET);
 }
 
-TEST_F(launch, a_broken_domain_stays_broken_until_reset)
+SLOW_TEST_F(launch, a_broken_domain_stays_broken_until_reset)
 {
 	struct death death = { BY_SIGKILL, VICTIM, 0 };
 
@@ -311,7 +314,7 @@ TEST_F(launch, a_rank_may_stop_for_two_seconds)
 	RUN(self->domain, stop_and_go_on, (&(struct stop){ 2000, 60 }));
 }
 
-TEST_F(launch, a_rank_that_stops_for_too_long_is_named)
+SLOW_TEST_F(launch, a_rank_that_stops_for_too_long_is_named)
 {
 	pld_rank_report reports[NRANKS];
 	int timeouts = 0;
@@ -381,7 +384,7 @@ static int abort_all(pld_domain *domain, void *arg)
 	return -ECANCELED;
 }
 
-TEST_F(launch, abort_ends_all_with_its_code)
+SLOW_TEST_F(launch, abort_ends_all_with_its_code)
 {
 	for (enum abort_from from = ABORT_WHILE_OTHERS_WAIT;
 	     from <= ABORT_AND_IGNORE; from++) {
@@ -480,7 +483,7 @@ static int note_and_compute(pld_domain *domain, void *arg)
 	compute();
 }
 
-TEST_F(launch, ranks_end_with_their_launcher)
+SLOW_TEST_F(launch, ranks_end_with_their_launcher)
 {
 	pid_t launcher = fork();
 
@@ -521,7 +524,7 @@ static int work_until_death(pld_domain *domain, void *arg)
 	}
 }
 
-TEST_F(launch, death_at_any_moment_is_seen_by_all)
+SLOW_TEST_F(launch, death_at_any_moment_is_seen_by_all)
 {
 	for (int round = 0; round < 40; round++) {
 		struct death death = { .victim = round % NRANKS,
