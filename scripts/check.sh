@@ -127,7 +127,8 @@ guest()
 
 	shift
 	O=$work/gcc "$PLD_TOP/scripts/vm-run" --kernel "$kernel" --memory 3G \
-		--timeout 900 -- env PLD_PLATFORM=kmod selftests/kselftest-run "$@"
+		--insmod "devices=64 gid=990" --timeout 900 \
+		-- env PLD_PLATFORM=kmod selftests/kselftest-run "$@"
 }
 
 # The folder as part of a kernel's tree, built and run by that tree's means:
