@@ -256,38 +256,44 @@ cleanup()
 	wait
 }
 
-case $O in
-*[[:space:]]*) die "kselftest and Kbuild cannot build in a path with spaces: $O" ;;
-esac
-cd "$PLD_TOP"
-"$PLD_TOP/scripts/setup.sh"
-rm -rf "$logs"
-mkdir -p "$logs"
-trap cleanup EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM HUP
-progress begin "make check; logs are in $logs"
+# A function, so that all of this file has been read before a step starts.
+main()
+{
+	case $O in
+	*[[:space:]]*) die "kselftest and Kbuild cannot build in a path with spaces: $O" ;;
+	esac
+	cd "$PLD_TOP"
+	"$PLD_TOP/scripts/setup.sh"
+	rm -rf "$logs"
+	mkdir -p "$logs"
+	trap cleanup EXIT
+	trap 'exit 130' INT
+	trap 'exit 143' TERM HUP
+	progress begin "make check; logs are in $logs"
 
-step build-gcc '' build_gcc
-step module-6.1 '' module 6.1
-step module-6.12 '' module 6.12
-start drop-in-6.1 drop_in
-start guest-6.12 guest 6.12
-step build-clang '' build_clang
-step build-asan '' build_asan
-step checkpatch '' checkpatch
-step clang-format '' clang_format
-step shell-scripts '' shell_scripts
-step licence-tags '' licence_tags
-step install '' install
-step example '' example
-step native tap native_gcc
-step native-asan tap native_asan
-step native-valgrind tap native_valgrind
-finish drop-in-6.1 tap
-step guest-6.1 tap guest 6.1 'lib_*' cli.sh
-finish guest-6.12 tap
+	step build-gcc '' build_gcc
+	step module-6.1 '' module 6.1
+	step module-6.12 '' module 6.12
+	start drop-in-6.1 drop_in
+	start guest-6.12 guest 6.12
+	step build-clang '' build_clang
+	step build-asan '' build_asan
+	step checkpatch '' checkpatch
+	step clang-format '' clang_format
+	step shell-scripts '' shell_scripts
+	step licence-tags '' licence_tags
+	step install '' install
+	step example '' example
+	step native tap native_gcc
+	step native-asan tap native_asan
+	step native-valgrind tap native_valgrind
+	finish drop-in-6.1 tap
+	step guest-6.1 tap guest 6.1 'lib_*' cli.sh
+	finish guest-6.12 tap
 
-progress end "make check"
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" = 0 ]
+	progress end "make check"
+	echo "$passed passed, $failed failed, $skipped skipped"
+	[ "$failed" = 0 ]
+}
+
+main
