@@ -3,6 +3,7 @@
  * The domain's life on the host side.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,6 +16,52 @@
 #define DEFAULT_TIMEOUT_NS (30 * INT64_C(1000000000))
 #define DEFAULT_TILE_BYTES ((size_t)64 << 10)
 #define LARGEST_ELEMENT 8
+#define LARGEST_TILE ((size_t)1 << 30)
+
+static pthread_mutex_t domains_lock = PTHREAD_MUTEX_INITIALIZER;
+static pld_domain *domains; /* protected by domains_lock */
+
+void pld_domains_lock(void)
+{
+	pthread_mutex_lock(&domains_lock);
+}
+
+void pld_domains_unlock(void)
+{
+	pthread_mutex_unlock(&domains_lock);
+}
+
+void pld_domains_forget_others(const pld_domain *domain)
+{
+	for (pld_domain *other = domains; other; other = other->next)
+		if (other != domain && other->host == domain->host)
+			other->platform->forget(other);
+}
+
+static void list_domain(pld_domain *domain)
+{
+	pld_domains_lock();
+	domain->next = domains;
+	domains = domain;
+	pld_domains_unlock();
+}
+
+static void unlist_domain(const pld_domain *domain)
+{
+	pld_domain **link = &domains;
+
+	pld_domains_lock();
+	while (*link && *link != domain)
+		link = &(*link)->next;
+	if (*link)
+		*link = domain->next;
+	pld_domains_unlock();
+}
+
+bool pld_is_host(const pld_domain *domain)
+{
+	return domain->rank < 0 && domain->host == getpid();
+}
 
 int pld_host_only(const pld_domain *domain, const char *op)
 {
@@ -24,6 +71,10 @@ int pld_host_only(const pld_domain *domain, const char *op)
 		return pld_error(EPERM,
 				 "%s: only the host side can do this, not rank %d",
 				 op, domain->rank);
+	if (!pld_is_host(domain))
+		return pld_error(EPERM,
+				 "%s: only the process that made the domain can do this",
+				 op);
 	return 0;
 }
 
@@ -36,6 +87,10 @@ static int check_options(const pld_domain_options *options)
 		return pld_error(EINVAL,
 				 "staging tile of %zu bytes, wanted at least %d",
 				 options->tile_bytes, LARGEST_ELEMENT);
+	if (options->tile_bytes > LARGEST_TILE)
+		return pld_error(EINVAL,
+				 "staging tile of %zu bytes, wanted at most %zu",
+				 options->tile_bytes, LARGEST_TILE);
 	return 0;
 }
 
@@ -95,12 +150,14 @@ int pld_domain_create(const int *devices, int nranks,
 	if (!made)
 		return pld_error(ENOMEM, "pld_domain_create: out of memory");
 	made->rank = -1;
+	made->host = getpid();
 	made->nranks = nranks;
 	error = create(made, devices, options ? options : &defaults);
 	if (error) {
 		free(made);
 		return error;
 	}
+	list_domain(made);
 	*domain = made;
 	return 0;
 }
@@ -111,7 +168,11 @@ void pld_domain_destroy(pld_domain *domain)
 		return;
 	while (domain->buffers)
 		pld_free_window_buffer(domain->buffers);
-	domain->platform->destroy(domain);
+	unlist_domain(domain);
+	if (pld_is_host(domain))
+		domain->platform->destroy(domain);
+	else
+		domain->platform->forget(domain);
 	free(domain);
 }
 
@@ -124,35 +185,51 @@ int pld_domain_reset(pld_domain *domain)
 	return 0;
 }
 
+/* What has no way to fail says "" or 0 of no domain. */
 const char *pld_domain_platform(const pld_domain *domain)
 {
-	return domain->platform->name;
+	return domain ? domain->platform->name : "";
 }
 
 const char *pld_domain_platform_reason(const pld_domain *domain)
 {
-	return domain->platform_reason;
+	return domain ? domain->platform_reason : "";
 }
 
 int pld_world_size(const pld_domain *domain)
 {
+	if (!domain)
+		return pld_error(EINVAL,
+				 "pld.world_size: domain must not be NULL");
 	return domain->nranks;
+}
+
+/* A child that a rank has forked is no rank. */
+static int check_rank(const pld_domain *domain, const char *op)
+{
+	if (!domain)
+		return pld_error(EINVAL, "%s: domain must not be NULL", op);
+	if (domain->rank >= 0 && !*domain->alive)
+		return pld_unhealthy(domain, op);
+	return 0;
 }
 
 int pld_nranks(const pld_domain *domain)
 {
+	PLD_TRY(check_rank(domain, "pld.nranks"));
 	return domain->nranks;
 }
 
 int pld_rank(const pld_domain *domain)
 {
-	return domain->rank >= 0
-		       ? domain->rank
-		       : pld_error(ENOTCONN,
-				   "pld.rank: the host side has no rank");
+	PLD_TRY(check_rank(domain, "pld.rank"));
+	if (domain->rank < 0)
+		return pld_error(ENOTCONN,
+				 "pld.rank: the host side has no rank");
+	return domain->rank;
 }
 
 int pld_abort_code(const pld_domain *domain)
 {
-	return domain->abort_code;
+	return domain ? domain->abort_code : 0;
 }

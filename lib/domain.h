@@ -19,7 +19,6 @@
 #include "pld.h"
 
 struct pld_platform;
-struct pld_launch;
 
 struct pld_domain {
 	const struct pld_platform *platform;
@@ -29,6 +28,9 @@ struct pld_domain {
 	int64_t timeout_ns;
 	size_t tile_bytes;
 	pld_window_buffer *buffers;
+	/* the process that made it, and the list of all that it has made */
+	int host;
+	pld_domain *next;
 
 	/* platform kmod: /dev/pld_sim; platform memfd: the control pages */
 	int platform_fd;
@@ -48,7 +50,8 @@ struct pld_domain {
 	char *doorbells;
 	/* reads 1 in the rank's process and 0 in a child that it forked */
 	const volatile unsigned char *alive;
-	struct pld_launch *launch;
+	/* the writing end of the rank's pipe to the launcher */
+	int launcher_fd;
 	pld_tile stage;
 	/* more ranks than CPUs: who spins keeps a peer from running */
 	bool oversubscribed;
@@ -91,7 +94,18 @@ static inline size_t pld_span(const pld_window_buffer *buffer)
 	return (size_t)buffer->domain->nranks * buffer->stride;
 }
 
-/* 0 on the host side, else -EPERM with op's sentence. */
+/* 0 in the process that made the domain, else -EPERM with op's sentence. */
 int pld_host_only(const pld_domain *domain, const char *op);
+/* The same as a question. */
+bool pld_is_host(const pld_domain *domain);
+
+/*
+ * The list of this process's domains. A rank inherits what all of them have
+ * open; it keeps its own domain's alone.
+ */
+void pld_domains_lock(void);
+void pld_domains_unlock(void);
+/* In a rank, which has the lock by fork(). */
+void pld_domains_forget_others(const pld_domain *domain);
 
 #endif

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 /*
- * The launcher: forks a process per rank, watches each by its pidfd, publishes
- * deaths, and ends a launch in which a rank has failed.
+ * The launcher: forks a process per rank, watches each by its pidfd and its
+ * pipe, publishes deaths, and ends a launch in which a rank has failed.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <sys/mman.h>
 #include <sys/pidfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "clock.h"
 #include "error.h"
+#include "fd.h"
 #include "health.h"
 #include "launch.h"
 #include "platform/platform.h"
@@ -29,13 +29,23 @@
 /* After pld_abort(), whose promise is that all ends within a second. */
 #define ABORT_GRACE_NS (200 * PLD_NS_PER_MS)
 
-/* The host side's view of a launch; lives in pld_launch()'s frame. */
+/* What the launcher knows of a rank. */
+struct watched {
+	bool running;
+	/* its pipe was closed before a result came: it ended, or execs */
+	bool lost;
+	bool has_result;
+	struct pld_record result;
+};
+
+/* The host side's view of a launch; lives as long as pld_launch(). */
 struct watch {
 	pld_domain *domain;
 	pld_rank_report *reports;
-	pid_t pids[PLD_MAX_RANKS];
-	/* [nranks] is the abort event */
-	struct pollfd polls[PLD_MAX_RANKS + 1];
+	struct watched ranks[PLD_MAX_RANKS];
+	/* two for each rank that was started: its pidfd, its pipe */
+	struct pollfd polls[2 * PLD_MAX_RANKS];
+	int started;
 	int running;
 	/* when the rest is killed, INT64_MAX while all is well */
 	int64_t deadline;
@@ -46,135 +56,191 @@ struct watch {
 	bool cause_firsthand;
 };
 
-static size_t shared_bytes(const pld_domain *domain)
+static struct pollfd *pidfd_of(struct watch *watch, int rank)
 {
-	return sizeof(struct pld_launch) +
-	       (size_t)domain->nranks * sizeof(struct pld_rank_slot);
+	return &watch->polls[2 * rank];
 }
 
-static int share(pld_domain *domain)
+static struct pollfd *pipe_of(struct watch *watch, int rank)
 {
-	struct pld_launch *launch;
-	int event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-
-	if (event < 0)
-		return pld_error(errno, "pld_launch: eventfd: %s",
-				 strerror(errno));
-	launch = mmap(NULL, shared_bytes(domain), PROT_READ | PROT_WRITE,
-		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (launch == MAP_FAILED) {
-		int error = errno;
-
-		close(event);
-		return pld_error(error, "pld_launch: mmap: %s", strerror(error));
-	}
-	launch->abort_event = event;
-	domain->launch = launch;
-	return 0;
+	return &watch->polls[2 * rank + 1];
 }
 
-static void unshare_launch(pld_domain *domain)
+static void close_poll(struct pollfd *poll)
 {
-	close(domain->launch->abort_event);
-	munmap(domain->launch, shared_bytes(domain));
-	domain->launch = NULL;
+	if (poll->fd >= 0)
+		close(poll->fd);
+	poll->fd = -1;
 }
 
 static void kill_rest(struct watch *watch)
 {
-	for (int rank = 0; rank < watch->domain->nranks; rank++)
-		if (watch->polls[rank].fd >= 0)
-			kill(watch->pids[rank], SIGKILL);
+	for (int rank = 0; rank < watch->started; rank++)
+		if (watch->ranks[rank].running)
+			pidfd_send_signal(pidfd_of(watch, rank)->fd, SIGKILL,
+					  NULL, 0);
 	watch->killed = true;
 	watch->deadline = INT64_MAX;
+}
+
+static void give_grace(struct watch *watch)
+{
+	if (!watch->killed && !watch->aborted)
+		watch->deadline = pld_deadline(GRACE_NS);
 }
 
 static void set_cause(struct watch *watch, const pld_rank_report *report,
 		      bool firsthand)
 {
-	if (!watch->killed && !watch->aborted)
-		watch->deadline = pld_deadline(GRACE_NS);
+	give_grace(watch);
 	if (watch->cause.error && (watch->cause_firsthand || !firsthand))
 		return;
 	watch->cause = *report;
 	watch->cause_firsthand = firsthand;
 }
 
-static void report_death(struct watch *watch, int rank, const siginfo_t *info)
+/* Whatever else happened: who asked for the end of all gets it. */
+static void abort_asked(struct watch *watch, int rank, int code)
 {
-	pld_rank_report *report = &watch->reports[rank];
-
-	if (watch->killed && info->si_code == CLD_KILLED &&
-	    info->si_status == SIGKILL) {
-		report->error = -ECANCELED;
-		snprintf(report->message, sizeof(report->message),
-			 "rank %d was killed: it went on after the failure",
-			 rank);
+	if (watch->aborted)
 		return;
-	}
-	report->error = -EOWNERDEAD;
-	if (info->si_code == CLD_EXITED)
-		snprintf(report->message, sizeof(report->message),
-			 "rank %d died: it exited with status %d before its kernel returned",
-			 rank, info->si_status);
-	else
-		snprintf(report->message, sizeof(report->message),
-			 "rank %d died: killed by signal %d (%s)", rank,
-			 info->si_status, strsignal(info->si_status));
-	watch->domain->platform->fail(watch->domain, PLD_FAIL_DEAD, rank,
-				      -EOWNERDEAD);
-	set_cause(watch, report, true);
-}
-
-/* The slot is the rank's to write: nothing in it is taken on trust. */
-static void report_return(struct watch *watch, int rank,
-			  const struct pld_rank_slot *slot)
-{
-	pld_rank_report *report = &watch->reports[rank];
-	int error = slot->error;
-
-	if (error >= 0)
-		return;
-	report->error = error;
-	snprintf(report->message, sizeof(report->message), "rank %d: %.*s",
-		 rank, (int)sizeof(slot->message) - 20, slot->message);
-	set_cause(watch, report, !slot->secondhand);
-}
-
-static void rank_ended(struct watch *watch, int rank)
-{
-	const struct pld_rank_slot *slot = &watch->domain->launch->slots[rank];
-	siginfo_t info = { .si_code = CLD_EXITED };
-
-	while (waitid(P_PID, (id_t)watch->pids[rank], &info, WEXITED) &&
-	       errno == EINTR)
-		;
-	close(watch->polls[rank].fd);
-	watch->polls[rank].fd = -1;
-	watch->running--;
-	/* Acquire: pairs with the release in fill_slot(). */
-	if (__atomic_load_n(&slot->returned, __ATOMIC_ACQUIRE))
-		report_return(watch, rank, slot);
-	else
-		report_death(watch, rank, &info);
-}
-
-static void abort_asked(struct watch *watch)
-{
-	/* Acquire: pairs with the release in pld_abort(). */
-	uint64_t abort = __atomic_load_n(&watch->domain->launch->abort,
-					 __ATOMIC_ACQUIRE);
-	pld_rank_report report = { .error = -ECANCELED };
-	int code = (int)(uint32_t)abort;
-
-	watch->polls[watch->domain->nranks].fd = -1;
 	watch->aborted = true;
 	watch->deadline = watch->killed ? INT64_MAX
 					: pld_deadline(ABORT_GRACE_NS);
 	watch->domain->abort_code = code;
-	snprintf(report.message, sizeof(report.message),
-		 "rank %d aborted with code %d", (int)(abort >> 32) - 1, code);
-	set_cause(watch, &report, true);
+	watch->cause.error = -ECANCELED;
+	watch->cause_firsthand = true;
+	snprintf(watch->cause.message, sizeof(watch->cause.message),
+		 "rank %d aborted with code %d", rank, code);
+}
+
+static void publish_death(struct watch *watch, int rank)
+{
+	watch->domain->platform->fail(watch->domain, PLD_FAIL_DEAD, rank,
+				      -EOWNERDEAD);
+}
+
+static void read_records(struct watch *watch, int rank)
+{
+	struct watched *watched = &watch->ranks[rank];
+	struct pollfd *pipe = pipe_of(watch, rank);
+	struct pld_record record;
+	ssize_t bytes;
+
+	while (pipe->fd >= 0) {
+		bytes = read(pipe->fd, &record, sizeof(record));
+		if (bytes < 0 && errno == EINTR)
+			continue;
+		if (bytes < 0)
+			return;
+		if (bytes != sizeof(record)) {
+			close_poll(pipe);
+			return;
+		}
+		if (record.kind == PLD_RECORD_ABORT) {
+			abort_asked(watch, rank, record.code);
+		} else {
+			watched->result = record;
+			watched->has_result = true;
+		}
+	}
+}
+
+/* Its end may be long in coming, if it runs another program now. */
+static void look_for_loss(struct watch *watch, int rank)
+{
+	struct watched *watched = &watch->ranks[rank];
+
+	if (watched->lost || watched->has_result || watch->killed ||
+	    pipe_of(watch, rank)->fd >= 0)
+		return;
+	watched->lost = true;
+	publish_death(watch, rank);
+	give_grace(watch);
+}
+
+static void describe_death(const struct watch *watch, int rank,
+			   const siginfo_t *info, pld_rank_report *report)
+{
+	size_t size = sizeof(report->message);
+
+	report->error = -EOWNERDEAD;
+	if (watch->killed && info->si_code == CLD_KILLED &&
+	    info->si_status == SIGKILL) {
+		if (watch->ranks[rank].lost) {
+			snprintf(report->message, size,
+				 "rank %d died: it runs another program, or has closed its files",
+				 rank);
+			return;
+		}
+		report->error = -ECANCELED;
+		snprintf(report->message, size,
+			 "rank %d was killed: it went on after the failure",
+			 rank);
+	} else if (!info->si_pid) {
+		snprintf(report->message, size,
+			 "rank %d died: how is not known, since a handler of SIGCHLD took its status",
+			 rank);
+	} else if (info->si_code == CLD_EXITED) {
+		snprintf(report->message, size,
+			 "rank %d died: it exited with status %d before its kernel returned",
+			 rank, info->si_status);
+	} else {
+		snprintf(report->message, size,
+			 "rank %d died: killed by signal %d (%s)", rank,
+			 info->si_status, strsignal(info->si_status));
+	}
+}
+
+static void report_death(struct watch *watch, int rank, const siginfo_t *info)
+{
+	pld_rank_report *report = &watch->reports[rank];
+
+	describe_death(watch, rank, info, report);
+	if (report->error == -ECANCELED)
+		return;
+	publish_death(watch, rank);
+	set_cause(watch, report, true);
+}
+
+static void report_return(struct watch *watch, int rank)
+{
+	const struct pld_record *result = &watch->ranks[rank].result;
+	pld_rank_report *report = &watch->reports[rank];
+
+	if (!result->code)
+		return;
+	report->error = result->code;
+	snprintf(report->message, sizeof(report->message), "rank %d: %.*s",
+		 rank, (int)sizeof(result->message) - 20, result->message);
+	set_cause(watch, report, !result->secondhand);
+}
+
+/* Does what the rank told fit how its process ended? */
+static bool believable(const struct watched *watched, const siginfo_t *info)
+{
+	if (!watched->has_result || watched->result.code > 0)
+		return false;
+	return !info->si_pid || (info->si_code == CLD_EXITED &&
+				 info->si_status == !!watched->result.code);
+}
+
+static void rank_ended(struct watch *watch, int rank)
+{
+	struct pollfd *pidfd = pidfd_of(watch, rank);
+	siginfo_t info = { 0 };
+
+	while (waitid(P_PIDFD, (id_t)pidfd->fd, &info, WEXITED) && errno == EINTR)
+		;
+	read_records(watch, rank);
+	close_poll(pidfd);
+	close_poll(pipe_of(watch, rank));
+	watch->ranks[rank].running = false;
+	watch->running--;
+	if (believable(&watch->ranks[rank], &info))
+		report_return(watch, rank);
+	else
+		report_death(watch, rank, &info);
 }
 
 static int timeout_ms(int64_t deadline)
@@ -187,59 +253,134 @@ static int timeout_ms(int64_t deadline)
 	return left <= 0 ? 0 : (int)(left / PLD_NS_PER_MS + 1);
 }
 
+static void look_at(struct watch *watch, int rank)
+{
+	if (pipe_of(watch, rank)->revents) {
+		read_records(watch, rank);
+		look_for_loss(watch, rank);
+	}
+	if (pidfd_of(watch, rank)->revents)
+		rank_ended(watch, rank);
+}
+
 static void wait_for_all(struct watch *watch)
 {
-	int nranks = watch->domain->nranks;
-
 	while (watch->running) {
-		if (poll(watch->polls, (nfds_t)nranks + 1,
+		/* Not more than is open: poll() refuses what cannot be. */
+		if (poll(watch->polls, 2 * (nfds_t)watch->started,
 			 timeout_ms(watch->deadline)) < 0)
 			continue;
-		if (watch->polls[nranks].revents)
-			abort_asked(watch);
-		for (int rank = 0; rank < nranks; rank++)
-			if (watch->polls[rank].fd >= 0 &&
-			    watch->polls[rank].revents)
-				rank_ended(watch, rank);
+		for (int rank = 0; rank < watch->started; rank++)
+			if (watch->ranks[rank].running)
+				look_at(watch, rank);
 		if (pld_now() >= watch->deadline)
 			kill_rest(watch);
 	}
 }
 
-static int start_rank(struct watch *watch, int rank, pid_t self,
-		      pld_kernel *kernel, void *arg)
+/* A rank has no use for what the launcher watches the others by. */
+static void close_watch(struct watch *watch)
 {
-	pid_t pid = fork();
+	for (int i = 0; i < 2 * watch->started; i++)
+		close_poll(&watch->polls[i]);
+}
 
-	if (!pid)
-		pld_rank_main(watch->domain, rank, self, kernel, arg);
-	if (pid < 0)
-		return pld_error(errno, "pld_launch: cannot fork rank %d: %s",
-				 rank, strerror(errno));
-	watch->pids[rank] = pid;
-	watch->polls[rank].fd = pidfd_open(pid, 0);
-	watch->polls[rank].events = POLLIN;
-	if (watch->polls[rank].fd < 0) {
-		int error = errno;
+/* A pipe whose reading end does not block; both above the standard streams. */
+static int make_pipe(int ends[2])
+{
+	if (pipe2(ends, O_CLOEXEC))
+		return -errno;
+	ends[0] = pld_fd_above_stdio(ends[0]);
+	ends[1] = pld_fd_above_stdio(ends[1]);
+	if (ends[0] >= 0 && ends[1] >= 0 && !fcntl(ends[0], F_SETFL, O_NONBLOCK))
+		return 0;
+	if (ends[0] >= 0)
+		close(ends[0]);
+	if (ends[1] >= 0)
+		close(ends[1]);
+	return -EMFILE;
+}
 
+static int watch_rank(struct watch *watch, int rank, pid_t pid, int pipe)
+{
+	int pidfd = pld_fd_above_stdio(pidfd_open(pid, 0));
+	int error = errno;
+
+	if (pidfd < 0 && error != ESRCH) {
+		close(pipe);
 		kill(pid, SIGKILL);
 		waitpid(pid, NULL, 0);
 		return pld_error(error, "pld_launch: pidfd_open: %s",
 				 strerror(error));
 	}
+	*pidfd_of(watch, rank) = (struct pollfd){ pidfd, POLLIN, 0 };
+	*pipe_of(watch, rank) = (struct pollfd){ pipe, POLLIN, 0 };
+	watch->ranks[rank].running = true;
 	watch->running++;
+	watch->started++;
+	/* Ended, and reaped by a handler of the host's, before it was looked at. */
+	if (pidfd < 0)
+		rank_ended(watch, rank);
 	return 0;
+}
+
+struct start {
+	pld_kernel *kernel;
+	void *arg;
+	struct pld_pinning *pinning;
+	pid_t self;
+};
+
+static int start_rank(struct watch *watch, int rank, const struct start *start)
+{
+	int error, ends[2];
+	pid_t pid;
+
+	error = make_pipe(ends);
+	if (error)
+		return pld_error(-error, "pld_launch: pipe: %s",
+				 strerror(-error));
+	pid = fork();
+	if (!pid) {
+		close(ends[0]);
+		close_watch(watch);
+		watch->domain->launcher_fd = ends[1];
+		pld_pinning_apply(start->pinning, rank);
+		pld_rank_main(watch->domain, rank, start->self, start->kernel,
+			      start->arg);
+	}
+	error = errno;
+	close(ends[1]);
+	if (pid > 0)
+		return watch_rank(watch, rank, pid, ends[0]);
+	close(ends[0]);
+	return pld_error(error, "pld_launch: cannot fork rank %d: %s", rank,
+			 strerror(error));
 }
 
 static int start_all(struct watch *watch, pld_kernel *kernel, void *arg)
 {
-	pid_t self = getpid();
+	pld_domain *domain = watch->domain;
+	struct start start = {
+		.kernel = kernel,
+		.arg = arg,
+		.pinning = pld_pinning_create(domain->nranks),
+		.self = getpid(),
+	};
+	int error = 0;
 
-	/* So that no rank prints again what waits to be printed here. */
-	fflush(NULL);
-	for (int rank = 0; rank < watch->domain->nranks; rank++)
-		PLD_TRY(start_rank(watch, rank, self, kernel, arg));
-	return 0;
+	/*
+	 * So that no rank prints again what waits to be printed here. Not all
+	 * streams: another thread may sit in a read of one.
+	 */
+	fflush(stdout);
+	/* A rank reads the list of domains: it must not be half-written. */
+	pld_domains_lock();
+	for (int rank = 0; rank < domain->nranks && !error; rank++)
+		error = start_rank(watch, rank, &start);
+	pld_domains_unlock();
+	pld_pinning_destroy(start.pinning);
+	return error;
 }
 
 static int finish(struct watch *watch)
@@ -255,36 +396,39 @@ static int finish(struct watch *watch)
 	return pld_error(-domain->broken, "%s", domain->broken_message);
 }
 
-static int run(pld_domain *domain, pld_kernel *kernel, void *arg,
-	       pld_rank_report *reports)
+static int run(struct watch *watch, pld_kernel *kernel, void *arg)
 {
-	struct watch watch = {
-		.domain = domain,
-		.reports = reports,
-		.deadline = INT64_MAX,
-	};
-	int error;
+	int error = start_all(watch, kernel, arg);
 
-	for (int i = 0; i < domain->nranks; i++)
-		watch.polls[i].fd = -1;
-	watch.polls[domain->nranks].fd = domain->launch->abort_event;
-	watch.polls[domain->nranks].events = POLLIN;
-	error = start_all(&watch, kernel, arg);
 	if (error) {
-		watch.cause.error = error;
-		snprintf(watch.cause.message, sizeof(watch.cause.message), "%s",
-			 pld_last_error());
-		watch.cause_firsthand = true;
-		kill_rest(&watch);
+		watch->cause.error = error;
+		snprintf(watch->cause.message, sizeof(watch->cause.message),
+			 "%s", pld_last_error());
+		watch->cause_firsthand = true;
+		kill_rest(watch);
 	}
-	wait_for_all(&watch);
-	return finish(&watch);
+	wait_for_all(watch);
+	return finish(watch);
+}
+
+/* While SIGCHLD is ignored, nobody learns how a child ended. */
+static bool mind_children(struct sigaction *before)
+{
+	struct sigaction mind = { .sa_handler = SIG_DFL };
+
+	sigaction(SIGCHLD, NULL, before);
+	if (before->sa_handler != SIG_IGN && !(before->sa_flags & SA_NOCLDWAIT))
+		return false;
+	sigaction(SIGCHLD, &mind, NULL);
+	return true;
 }
 
 int pld_launch(pld_domain *domain, pld_kernel *kernel, void *arg,
 	       pld_rank_report *reports)
 {
-	pld_rank_report *own;
+	struct sigaction before;
+	struct watch *watch;
+	bool ignored;
 	int error;
 
 	PLD_TRY(pld_host_only(domain, "pld_launch"));
@@ -294,16 +438,20 @@ int pld_launch(pld_domain *domain, pld_kernel *kernel, void *arg,
 		return pld_error(-domain->broken, "%s", domain->broken_message);
 	if (domain->launched)
 		PLD_TRY(pld_domain_reset(domain));
-	own = calloc((size_t)domain->nranks, sizeof(*own));
-	if (!own)
+	watch = calloc(1, sizeof(*watch) +
+				  (size_t)domain->nranks * sizeof(*reports));
+	if (!watch)
 		return pld_error(ENOMEM, "pld_launch: out of memory");
-	error = share(domain);
-	if (!error) {
-		error = run(domain, kernel, arg, own);
-		unshare_launch(domain);
-	}
+	watch->domain = domain;
+	watch->reports = (pld_rank_report *)(watch + 1);
+	watch->deadline = INT64_MAX;
+	ignored = mind_children(&before);
+	error = run(watch, kernel, arg);
+	if (ignored)
+		sigaction(SIGCHLD, &before, NULL);
 	if (reports)
-		memcpy(reports, own, (size_t)domain->nranks * sizeof(*own));
-	free(own);
+		memcpy(reports, watch->reports,
+		       (size_t)domain->nranks * sizeof(*reports));
+	free(watch);
 	return error;
 }

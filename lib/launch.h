@@ -1,30 +1,37 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later OR MIT */
 /*
  * A launch: the launcher on the host side (launch.c) and the rank's process
- * (rank.c), and the memory that the two share.
+ * (rank.c).
+ *
+ * The two share no memory, which peers could write too. A rank tells the
+ * launcher by a pipe that nobody else can write to; the launcher believes what
+ * fits how the process ended.
  */
 #ifndef PLD_LAUNCH_H
 #define PLD_LAUNCH_H
 
 #include "domain.h"
 
-/* Written by its rank, then read by the launcher when the rank has ended. */
-struct pld_rank_slot {
-	/* the kernel has returned, and the rest of this is filled in */
-	uint32_t returned;
-	int32_t error;
+enum pld_record_kind {
+	/* the kernel has returned */
+	PLD_RECORD_RESULT = 1,
+	/* pld_abort() was called */
+	PLD_RECORD_ABORT = 2,
+};
+
+/* Small enough for a pipe to take it in one piece. */
+struct pld_record {
+	uint32_t kind;
+	/* the kernel's result, 0 or a negative errno; the abort's code */
+	int32_t code;
 	/* the failure was told to the rank, not found by it */
 	uint32_t secondhand;
 	char message[PLD_MESSAGE_BYTES];
 };
 
-struct pld_launch {
-	/* an eventfd that pld_abort() wakes the launcher with */
-	int abort_event;
-	/* 0, or rank + 1 in the upper half and the code in the lower */
-	uint64_t abort;
-	struct pld_rank_slot slots[];
-};
+/* Writes a record to the launcher. Async-signal-safe. */
+void pld_tell_launcher(const pld_domain *domain,
+		       const struct pld_record *record);
 
 /* What a rank's process runs after the fork; ends the process. */
 _Noreturn void pld_rank_main(pld_domain *domain, int rank, int parent,

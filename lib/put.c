@@ -62,6 +62,8 @@ static int check_stage(const pld_tile *stage, int size)
 	if (!stage || stage->kind != PLD_TILE)
 		return pld_error(EINVAL, "%s: stage must be a Tile, got %s", op,
 				 pld_kind_name(stage));
+	if (!stage->data)
+		return pld_error(EFAULT, "%s: stage has no memory", op);
 	if (stage->bytes < (size_t)size)
 		return pld_error(ENOSPC,
 				 "%s: one element of %d bytes does not fit the stage of %zu",

@@ -38,6 +38,9 @@ static int mark_alive(pld_domain *domain)
 	return 0;
 }
 
+/* getppid(), where the parent is not of this process's pid namespace. */
+#define NO_PARENT_HERE 0
+
 /*
  * So that the first put takes no page fault. Page tables of all the memory of
  * many ranks in each of them cost more than the faults that they save: of a
@@ -80,22 +83,32 @@ static void break_domain(pld_domain *domain, int error)
 		pld_break(domain, PLD_FAIL_ERROR, domain->rank, error);
 }
 
-/* The sentence of the call that failed, when it is that error's. */
-static void fill_slot(struct pld_rank_slot *slot, int error)
+void pld_tell_launcher(const pld_domain *domain, const struct pld_record *record)
+{
+	/* A launcher that is gone needs no telling, and ends this rank. */
+	while (write(domain->launcher_fd, record, sizeof(*record)) < 0 &&
+	       errno == EINTR)
+		;
+}
+
+/* With the sentence of the call that failed, when it is that error's. */
+static void tell_result(const pld_domain *domain, int error)
 {
 	const struct pld_failure *failure = pld_failure();
+	struct pld_record record = {
+		.kind = PLD_RECORD_RESULT,
+		.code = error,
+	};
 
-	slot->error = error;
-	if (error < 0 && failure->error == error) {
-		slot->secondhand = failure->secondhand;
-		snprintf(slot->message, sizeof(slot->message), "%s",
+	if (error && failure->error == error) {
+		record.secondhand = failure->secondhand;
+		snprintf(record.message, sizeof(record.message), "%s",
 			 failure->message);
-	} else if (error < 0) {
-		snprintf(slot->message, sizeof(slot->message),
+	} else if (error) {
+		snprintf(record.message, sizeof(record.message),
 			 "its kernel returned %d (%s)", error, strerror(-error));
 	}
-	/* Release: pairs with the launcher's load. */
-	__atomic_store_n(&slot->returned, 1, __ATOMIC_RELEASE);
+	pld_tell_launcher(domain, &record);
 }
 
 _Noreturn void pld_rank_main(pld_domain *domain, int rank, int parent,
@@ -105,8 +118,10 @@ _Noreturn void pld_rank_main(pld_domain *domain, int rank, int parent,
 
 	/* The launcher's end is the rank's; it may have come before this. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
+	if (getppid() != parent && getppid() != NO_PARENT_HERE)
 		_exit(1);
+	pld_domains_forget_others(domain);
+	pld_domains_unlock();
 	domain->rank = rank;
 	error = attach(domain);
 	if (!error)
@@ -114,10 +129,11 @@ _Noreturn void pld_rank_main(pld_domain *domain, int rank, int parent,
 	/* A child that the kernel forked and that came back here is no rank. */
 	if (domain->alive && !*domain->alive)
 		_exit(0);
-	fflush(NULL);
+	fflush(stdout);
 	if (error > 0)
 		error = 0;
-	fill_slot(&domain->launch->slots[rank], error);
+	/* Before the others hear of it: the launcher looks for the first. */
+	tell_result(domain, error);
 	if (error)
 		break_domain(domain, error);
 	else

@@ -27,6 +27,8 @@ static int shape_tile(const char *op, pld_tile *tile, pld_dims shape,
 	if (!tile || tile->kind != PLD_TILE)
 		return pld_error(EINVAL, "%s: tile must be a Tile, got %s", op,
 				 pld_kind_name(tile));
+	if (!tile->data)
+		return pld_error(EFAULT, "%s: tile has no memory", op);
 	PLD_TRY(pld_dims_bytes(op, shape, dtype, &bytes));
 	if (bytes > tile->bytes)
 		return pld_error(ENOSPC,

@@ -46,12 +46,14 @@ static const char *kinds_name(unsigned int accepted)
 /* Bytes from the first element to the end of the last; 0 when they overflow. */
 static size_t extent(const pld_view *view, int size)
 {
-	int64_t last = 0;
+	int64_t last = 0, elements = size;
 
 	for (int i = 0; i < view->shape.ndim; i++) {
 		int64_t step;
 
 		if (view->shape.n[i] < 1 || view->stride[i] < 0 ||
+		    __builtin_mul_overflow(elements, view->shape.n[i],
+					   &elements) ||
 		    __builtin_mul_overflow(view->shape.n[i] - 1,
 					   view->stride[i], &step) ||
 		    __builtin_add_overflow(last, step, &last))
@@ -130,6 +132,7 @@ int pld_get_comm_ctx(const pld_distributed_tensor *tensor, pld_domain **domain)
 	if (!domain)
 		return pld_error(EINVAL,
 				 "pld.get_comm_ctx: domain must not be NULL");
+	PLD_TRY(pld_enter(tensor->buffer->domain, "pld.get_comm_ctx"));
 	*domain = tensor->buffer->domain;
 	return 0;
 }

@@ -489,7 +489,7 @@ SLOW_TEST_F(launch, ranks_end_with_their_launcher)
 
 	ASSERT_LE(0, launcher);
 	if (!launcher) {
-		pld_launch(self->domain, note_and_compute, NULL, NULL);
+		pld_launch(make_domain(NRANKS), note_and_compute, NULL, NULL);
 		_exit(0);
 	}
 	for (int rank = 0; rank < NRANKS; rank++)
@@ -547,6 +547,117 @@ SLOW_TEST_F(launch, death_at_any_moment_is_seen_by_all)
 		}
 		ASSERT_EQ(0, pld_domain_reset(self->domain));
 	}
+}
+
+static int exec_program(pld_domain *domain, void *arg)
+{
+	(void)arg;
+	if (pld_rank(domain) != VICTIM)
+		return wait_for_nobody(60);
+	wait_for_ready(shared, NRANKS - 1);
+	shared->died_at = now_ns();
+	execlp("sleep", "sleep", "60", NULL);
+	return -ENOEXEC;
+}
+
+TEST_F(launch, a_rank_that_runs_another_program_is_dead)
+{
+	pld_rank_report reports[NRANKS];
+
+	EXPECT_REFUSED(-EOWNERDEAD,
+		       "rank 2 died: it runs another program, or has closed its files",
+		       pld_launch(self->domain, exec_program, NULL, reports));
+	EXPECT_EQ(-EOWNERDEAD, reports[0].error);
+	EXPECT_STREQ("rank 0: pld.system.wait: rank 2 died", reports[0].message);
+}
+
+/* The victim writes over all memory that it can share with anybody. */
+static int scribble(pld_domain *domain, void *arg)
+{
+	char line[256], permissions[8];
+	unsigned long start, end;
+	FILE *maps;
+
+	if (pld_rank(domain) == 0) {
+		say_ready(shared);
+		pause();
+	}
+	wait_for_ready(shared, 1);
+	if (pld_rank(domain) == VICTIM) {
+		maps = fopen("/proc/self/maps", "r");
+		CHECK(maps);
+		while (fgets(line, sizeof(line), maps)) {
+			CHECK_EQ(3, sscanf(line, "%lx-%lx %7s", &start, &end,
+					   permissions));
+			if (!strcmp(permissions, "rw-s") &&
+			    start != (unsigned long)shared)
+				memset((void *)start, *(int *)arg, end - start);
+		}
+		shared->died_at = 1;
+		_exit(0);
+	}
+	return wait_for_nobody(60);
+}
+
+TEST_F(launch, a_rank_that_scribbles_makes_no_success)
+{
+	for (int byte = 0; byte <= 255; byte += 51) {
+		pld_rank_report reports[NRANKS];
+
+		shared->ready = 0;
+		shared->died_at = 0;
+		EXPECT_EQ(-EOWNERDEAD,
+			  pld_launch(self->domain, scribble, &byte, reports));
+		EXPECT_EQ(1, shared->died_at);
+		EXPECT_STREQ("rank 2 died: it exited with status 0 before its kernel returned",
+			     reports[VICTIM].message);
+		for (int rank = 0; rank < NRANKS; rank++)
+			EXPECT_GT(0, reports[rank].error);
+		ASSERT_EQ(0, pld_domain_reset(self->domain));
+	}
+}
+
+/* One after the other, the ranks hear of the end when they next ask. */
+static int abort_while_others_are_slow(pld_domain *domain, void *arg)
+{
+	(void)arg;
+	if (pld_rank(domain) == 0) {
+		wait_for_ready(shared, NRANKS - 1);
+		shared->died_at = now_ns();
+		return pld_abort(domain, 7);
+	}
+	say_ready(shared);
+	sleep_ms(150 * pld_rank(domain));
+	return wait_for_nobody(60);
+}
+
+TEST_F(launch, abort_does_not_wait_longer_for_more_ranks)
+{
+	EXPECT_REFUSED(-ECANCELED, "rank 0 aborted with code 7",
+		       pld_launch(self->domain, abort_while_others_are_slow,
+				  NULL, NULL));
+	EXPECT_GT(deadline_ns(1000), now_ns() - shared->died_at);
+}
+
+static int fail_then_abort(pld_domain *domain, void *arg)
+{
+	(void)arg;
+	if (pld_rank(domain) == 0) {
+		wait_for_ready(shared, 1);
+		return -EIO;
+	}
+	if (pld_rank(domain) != 1)
+		return 0;
+	say_ready(shared);
+	CHECK_EQ(-EOWNERDEAD, wait_for_nobody(60));
+	return pld_abort(domain, 9);
+}
+
+TEST_F(launch, abort_after_a_failure_has_the_last_word)
+{
+	EXPECT_REFUSED(-ECANCELED, "rank 1 aborted with code 9",
+		       pld_launch(self->domain, fail_then_abort, NULL, NULL));
+	EXPECT_EQ(9, pld_abort_code(self->domain));
 }
 
 LIB_TEST_MAIN

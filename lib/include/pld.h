@@ -148,7 +148,7 @@ typedef struct pld_domain_options {
 	const char *platform;
 	/** How long a wait lasts at most, in ns; 0: 30 s. */
 	int64_t timeout_ns;
-	/** Bytes of each rank's own staging tile; 0: 64 KiB. At least 8. */
+	/** Bytes of each rank's own staging tile, 8 to 2^30; 0: 64 KiB. */
 	size_t tile_bytes;
 } pld_domain_options;
 

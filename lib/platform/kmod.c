@@ -12,6 +12,7 @@
 
 #include "available.h"
 #include "error.h"
+#include "fd.h"
 #include "health.h"
 #include "platform.h"
 
@@ -19,7 +20,7 @@
 
 static int open_device(struct pld_sim_info *info)
 {
-	int fd = open(DEVICE, O_RDWR | O_CLOEXEC);
+	int fd = pld_fd_above_stdio(open(DEVICE, O_RDWR | O_CLOEXEC));
 
 	if (fd < 0 && (errno == ENOENT || errno == ENXIO || errno == ENODEV))
 		return pld_error(ENODEV,
@@ -88,7 +89,15 @@ static int kmod_create(pld_domain *domain)
 				 strerror(error));
 	}
 	domain->platform_fd = fd;
-	domain->domain_fd = create.out_fd;
+	domain->domain_fd = pld_fd_above_stdio(create.out_fd);
+	if (domain->domain_fd < 0) {
+		int error = errno;
+
+		close(fd);
+		return pld_error(error,
+				 "platform kmod: cannot create a domain: %s",
+				 strerror(error));
+	}
 	return 0;
 }
 
@@ -139,7 +148,9 @@ static void kmod_window_free(pld_window_buffer *buffer)
 		.window = buffer->window,
 	};
 
-	ioctl(buffer->domain->domain_fd, PLD_IOC_WINDOW_FREE, &release);
+	/* A fork of the host has no say in the domain. */
+	if (pld_is_host(buffer->domain))
+		ioctl(buffer->domain->domain_fd, PLD_IOC_WINDOW_FREE, &release);
 }
 
 static int map_read_only(pld_domain *domain, uint64_t offset, size_t bytes,
@@ -287,6 +298,7 @@ const struct pld_platform pld_platform_kmod = {
 	.nr_devices = kmod_nr_devices,
 	.create = kmod_create,
 	.destroy = kmod_destroy,
+	.forget = kmod_destroy,
 	.reset = kmod_reset,
 	.window_alloc = kmod_window_alloc,
 	.window_free = kmod_window_free,

@@ -17,6 +17,7 @@
 #include <linux/futex.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -24,6 +25,7 @@
 #include "available.h"
 #include "compare.h"
 #include "error.h"
+#include "fd.h"
 #include "health.h"
 #include "platform.h"
 
@@ -96,9 +98,16 @@ static int memfd_nr_devices(void)
  */
 static int sealed_memfd(const char *name, size_t bytes)
 {
-	int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	int error;
+	struct rlimit limit;
+	int fd, error;
 
+	/* The kernel would send SIGXFSZ. */
+	if (!getrlimit(RLIMIT_FSIZE, &limit) && bytes > limit.rlim_cur)
+		return pld_error(EFBIG,
+				 "platform memfd: memory of %zu bytes is more than the limit on file sizes, %llu",
+				 bytes, (unsigned long long)limit.rlim_cur);
+	fd = pld_fd_above_stdio(
+		memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
 	if (fd >= 0 && !ftruncate(fd, (off_t)bytes) &&
 	    !fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
 		return fd;
@@ -121,36 +130,39 @@ static int reserve(int fd, size_t at, size_t bytes)
 	return 0;
 }
 
-static void *map_control(const pld_domain *domain)
+/* Each process maps it by itself: a child that a rank forks has none. */
+static int map_control(pld_domain *domain)
 {
-	return mmap(NULL, control_bytes(domain), PROT_READ | PROT_WRITE,
-		    MAP_SHARED | MAP_POPULATE, domain->platform_fd, 0);
+	size_t bytes = control_bytes(domain);
+	void *address = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			     MAP_SHARED | MAP_POPULATE, domain->platform_fd, 0);
+
+	if (address == MAP_FAILED || madvise(address, bytes, MADV_DONTFORK))
+		return pld_error(errno,
+				 "platform memfd: cannot map the control pages: %s",
+				 strerror(errno));
+	domain->status = address;
+	domain->doorbells = (char *)address + PLD_SIM_DOORBELL_STRIDE;
+	return 0;
 }
 
 static int memfd_create_domain(pld_domain *domain)
 {
 	size_t bytes = control_bytes(domain);
-	void *address;
-	int error;
 	int fd = sealed_memfd("pld-control", bytes);
+	int error;
 
 	if (fd < 0)
 		return fd;
 	domain->platform_fd = fd;
 	domain->domain_fd = -1;
 	error = reserve(fd, 0, bytes);
-	if (!error) {
-		address = map_control(domain);
-		if (address == MAP_FAILED)
-			error = pld_error(errno, "platform memfd: mmap: %s",
-					  strerror(errno));
-	}
+	if (!error)
+		error = map_control(domain);
 	if (error) {
 		close(fd);
 		return error;
 	}
-	domain->status = address;
-	domain->doorbells = (char *)address + PLD_SIM_DOORBELL_STRIDE;
 	domain->status->nranks = (uint32_t)domain->nranks;
 	return 0;
 }
@@ -229,15 +241,10 @@ static void memfd_window_free(pld_window_buffer *buffer)
 
 static int memfd_attach(pld_domain *domain)
 {
-	struct pld_sim_status *status = domain->status;
-
-	/* The host's mapping came over the fork; a child of this rank has none. */
-	if (madvise(status, control_bytes(domain), MADV_DONTFORK))
-		return pld_error(errno, "platform memfd: madvise: %s",
-				 strerror(errno));
+	PLD_TRY(map_control(domain));
 	/* The epoch is the host's: a failure since then has advanced it. */
-	__atomic_store_n(&status->rank_state[domain->rank], PLD_RANK_JOINED,
-			 __ATOMIC_RELEASE);
+	__atomic_store_n(&domain->status->rank_state[domain->rank],
+			 PLD_RANK_JOINED, __ATOMIC_RELEASE);
 	return 0;
 }
 
@@ -376,6 +383,7 @@ const struct pld_platform pld_platform_memfd = {
 	.nr_devices = memfd_nr_devices,
 	.create = memfd_create_domain,
 	.destroy = memfd_destroy,
+	.forget = memfd_attached,
 	.reset = memfd_reset,
 	.window_alloc = memfd_window_alloc,
 	.window_free = memfd_window_free,

@@ -13,6 +13,12 @@
 
 #include "memory_limit.h"
 
+/*
+ * One part in that many of what the machine has available is nobody's to take:
+ * without it, others meet the OOM killer.
+ */
+#define MACHINE_KEEPS 16
+
 /* Where a hierarchy is mounted, and what it calls its files. */
 struct hierarchy {
 	const char *root;
@@ -160,7 +166,8 @@ uint64_t pld_memory_available(void)
 {
 	uint64_t kib =
 		read_number("/proc/meminfo", "MemAvailable", UINT64_MAX / 1024);
+	uint64_t machine = (kib - kib / MACHINE_KEEPS) * 1024;
 	uint64_t groups = groups_available();
 
-	return kib * 1024 < groups ? kib * 1024 : groups;
+	return machine < groups ? machine : groups;
 }

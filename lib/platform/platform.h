@@ -22,6 +22,8 @@ struct pld_platform {
 	int (*nr_devices)(void);
 	int (*create)(pld_domain *domain);
 	void (*destroy)(pld_domain *domain);
+	/* Closes what a process that is not its host has inherited of it. */
+	void (*forget)(pld_domain *domain);
 	/* Signals zeroed, every rank absent, epoch advanced. */
 	int (*reset)(pld_domain *domain);
 	/*

@@ -60,6 +60,16 @@ static void tell_failures(const struct options *options,
 			others, others == 1 ? "rank" : "ranks");
 }
 
+/* Was there no rank to fail? */
+static bool never_started(const struct options *options,
+			  const pld_rank_report *reports)
+{
+	for (int rank = 0; rank < options->nranks; rank++)
+		if (!strcmp(reports[rank].message, pld_last_error()))
+			return false;
+	return true;
+}
+
 static double seconds(void)
 {
 	struct timespec now;
@@ -75,6 +85,8 @@ static int run(const struct options *options, pld_domain *domain,
 	double start = seconds();
 	int error = pld_launch(domain, run_job, job, reports);
 
+	if (error && never_started(options, reports))
+		return say_error();
 	if (error) {
 		tell_failures(options, reports, error);
 		puts("FAILED");
@@ -98,6 +110,16 @@ static int alloc_windows(const struct options *options, pld_domain *domain,
 						       &job->data[i]));
 	return pld_alloc_signal(domain, PLD_SHAPE(options->nranks, 1),
 				&job->signal);
+}
+
+/* A result that could not be written is none. */
+static int close_output(int status)
+{
+	if (!ferror(stdout) && !fclose(stdout))
+		return status;
+	fprintf(stderr, "pld-allgather: cannot write to standard output: %s\n",
+		strerror(errno));
+	return status ? status : EXIT_RUN_FAILED;
 }
 
 int main(int argc, char **argv)
@@ -124,5 +146,5 @@ int main(int argc, char **argv)
 	else
 		status = run(&options, domain, &job);
 	pld_domain_destroy(domain);
-	return status;
+	return close_output(status);
 }

@@ -14,6 +14,7 @@
 
 #define NS_PER_S 1e9
 #define LONGEST_TIMEOUT_S 1e9
+#define LARGEST_TILE (1 << 30)
 
 enum {
 	KEY_MODE = 256,
@@ -94,8 +95,8 @@ static const char *parse_device(struct options *options, const char *list,
 
 	errno = 0;
 	id = strtol(at, &end, 10);
-	if (errno || end == at || *at == '+' || *at == ' ' ||
-	    (*end && *end != ',') || id < 0 || id > INT_MAX)
+	if (errno || *at < '0' || *at > '9' || (*end && *end != ',') ||
+	    id < 0 || id > INT_MAX)
 		usage_error("-d: '%s' is not a list of device ids such as 0,1,2,3",
 			    list);
 	if (options->nranks == PLD_MAX_RANKS)
@@ -182,7 +183,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_TILE:
 		options->tile_bytes =
-			(size_t)parse_number("--tile", arg, 8, PTRDIFF_MAX);
+			(size_t)parse_number("--tile", arg, 8, LARGEST_TILE);
 		return 0;
 	case ARGP_KEY_ARG:
 		usage_error("'%s' is not an option; see --help", arg);
