@@ -75,11 +75,16 @@ $(O)/obj/%.o: %.c $(O)/obj/flags
 	$(Q)$(CC) $(CPPFLAGS) $(PLD_CPPFLAGS) $(PLD_CFLAGS) $(CFLAGS) \
 		-MMD -MP -c $< -o $@
 
-$(LIB_A): $(LIB_OBJS)
+# So that a source that is gone does not live on in the library.
+$(O)/obj/lib.list: FORCE
+	@mkdir -p $(@D)
+	@echo '$(LIB_OBJS)' | cmp -s - $@ || echo '$(LIB_OBJS)' > $@
+
+$(LIB_A): $(LIB_OBJS) $(O)/obj/lib.list
 	$(say) AR $@
 	$(Q)rm -f $@ && $(AR) rcs $@ $(LIB_OBJS)
 
-$(LIB_SO): $(LIB_OBJS) lib/libpld.map
+$(LIB_SO): $(LIB_OBJS) $(O)/obj/lib.list lib/libpld.map
 	$(say) LD $@
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(@F) \
 		$(if $(findstring -fsanitize,$(CFLAGS)),,-Wl,-z,defs) \
@@ -97,9 +102,9 @@ $$(O)/tools/$(1): $$($(1)_OBJS) $$(LIB_A)
 	@mkdir -p $$(@D)
 	$$(Q)$$(CC) $$(CFLAGS) $$(LDFLAGS) $$($(1)_OBJS) $$(LIB_A) \
 		$$(LIB_LIBS) -o $$@
-$(1): $$(O)/tools/$(1)
-	$$(say) COPY $$@
-	$$(Q)cp $$< $$@
+# By content: builds in several folders share the one in the top folder.
+$(1): $$(O)/tools/$(1) FORCE
+	@cmp -s $$< $$@ || { printf '  %-7s %s\n' COPY $$@; cp $$< $$@; }
 -include $$($(1)_OBJS:.o=.d)
 endef
 $(foreach t,$(TOOLS),$(eval $(call tool_rule,$(t))))
@@ -219,7 +224,7 @@ install: lib tools
 	$(Q)for tool in $(TOOLS); do \
 		install -m 755 "$(O)/tools/$$tool" "$(call dest,BINDIR)"; done
 	$(Q)install -m 644 scripts/70-pld-sim.rules "$(call dest,UDEVDIR)"
-	$(Q)for doc in README.md doc/*.md; do \
+	$(Q)for doc in README.md doc/*.md doc/*.svg; do \
 		[ ! -e "$$doc" ] || \
 		install -m 644 "$$doc" "$(call dest,DOCDIR)"; done
 	$(Q)[ -n "$(DESTDIR)" ] || ldconfig 2>/dev/null || true
