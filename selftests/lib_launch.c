@@ -611,8 +611,8 @@ TEST_F(launch, a_rank_that_scribbles_makes_no_success)
 		EXPECT_EQ(1, shared->died_at);
 		EXPECT_STREQ("rank 2 died: it exited with status 0 before its kernel returned",
 			     reports[VICTIM].message);
-		for (int rank = 0; rank < NRANKS; rank++)
-			EXPECT_GT(0, reports[rank].error);
+		/* The others' cells may hold what they wait for by now. */
+		EXPECT_EQ(-ECANCELED, reports[0].error);
 		ASSERT_EQ(0, pld_domain_reset(self->domain));
 	}
 }
