@@ -9,7 +9,19 @@
  * typed views of the buffers.
  *
  * Every call returns 0 (or the value that it is asked for) or a negative errno;
- * pld_last_error() then has the sentence. No call prints or exits.
+ * pld_last_error() then has the sentence. No call prints or exits. Common to
+ * all calls:
+ *
+ *	-EINVAL	    NULL, a wrong kind, dtype, shape or number of dimensions, an
+ *		    unknown enum value
+ *	-ERANGE	    a peer outside the domain, offsets outside the tensor
+ *	-EFAULT	    a view that points outside its memory or its own window
+ *	-ENOTCONN   a rank's call on the host side
+ *	-EPERM	    a host's call in a rank, or in a fork of the host; a rank's
+ *		    call in a child that the rank forked
+ *	-EOWNERDEAD, -ETIMEDOUT, -ECANCELED
+ *		    the domain is broken: a rank died or failed, was late in a
+ *		    collective, aborted
  * Shapes and offsets count elements; sizes named bytes count bytes.
  */
 #ifndef PLD_H
@@ -212,8 +224,9 @@ typedef struct pld_rank_report {
 
 /**
  * Runs kernel(domain, arg) in one new process per rank and waits for all of
- * them. Each launch starts with zeroed signals. reports is NULL or has room for
- * every rank. Returns 0 when every rank did, else the error of the first rank
+ * them. Each launch starts with zeroed signals; data windows keep their bytes.
+ * reports is NULL or has room for every rank, and is filled when ranks ran: not
+ * when the domain was broken before. Returns 0 when every rank did, else the error of the first rank
  * that failed: -EOWNERDEAD for a rank that died, -ECANCELED after pld_abort.
  * The other ranks' operations then fail too; those that go on for 2 s after the
  * last rank's end (200 ms after pld_abort) are killed, and the domain is
@@ -222,7 +235,7 @@ typedef struct pld_rank_report {
 PLD_API int pld_launch(pld_domain *domain, pld_kernel *kernel, void *arg,
 		       pld_rank_report *reports);
 
-/** The code given to pld_abort, after pld_launch has returned -ECANCELED. */
+/** The code of the last pld_abort, after pld_launch has returned -ECANCELED. */
 PLD_API int pld_abort_code(const pld_domain *domain);
 
 /* ---- rank side: who am I ---- */
@@ -296,7 +309,8 @@ typedef struct pld_put_options {
  * Writes the own src into the peer's memory of dst, through a staging tile and
  * in chunks that fit it (pld.tensor.put). src is a Tensor or DistributedTensor
  * of dst's dtype and number of dimensions, and without a subregion of its
- * shape. options may be NULL. Nothing is ordered but by a later notify.
+ * shape. -EINVAL: on the own rank, when source and destination overlap.
+ * options may be NULL. Nothing is ordered but by a later notify.
  */
 PLD_API int pld_tensor_put(const pld_distributed_tensor *dst, int peer,
 			   const pld_view *src, const pld_put_options *options);
