@@ -95,21 +95,14 @@ licence_tags()
 	[ -z "$without" ] || die "without a licence tag: $without"
 }
 
-# What needs no module: tests of the library and of the tools.
+# native BUILD PATTERN...: selftests that need no module.
 native()
 {
-	PLD_PLATFORM=memfd PLD_ALLGATHER=$work/$1/tools/pld-allgather \
-		"$work/$1/kselftest_install/kselftest-run" 'lib_*' '*.sh'
-}
+	local build=$work/$1
 
-native_gcc()
-{
-	native gcc
-}
-
-native_asan()
-{
-	native asan
+	shift
+	PLD_PLATFORM=memfd PLD_ALLGATHER=$build/tools/pld-allgather \
+		"$build/kselftest_install/kselftest-run" "$@"
 }
 
 native_valgrind()
@@ -284,8 +277,8 @@ main()
 	step licence-tags '' licence_tags
 	step install '' install
 	step example '' example
-	step native tap native_gcc
-	step native-asan tap native_asan
+	step native tap native gcc 'lib_*' cli.sh
+	step native-asan tap native asan 'lib_*'
 	step native-valgrind tap native_valgrind
 	finish drop-in-6.1 tap
 	step guest-6.1 tap guest 6.1 'lib_*' cli.sh
