@@ -11,6 +11,7 @@
 #include "domain.h"
 #include "error.h"
 #include "health.h"
+#include "observe.h"
 #include "platform/platform.h"
 
 #define DEFAULT_TIMEOUT_NS (30 * INT64_C(1000000000))
@@ -129,6 +130,7 @@ static int create(pld_domain *domain, const int *devices,
 						 : DEFAULT_TIMEOUT_NS;
 	domain->tile_bytes = options->tile_bytes ? options->tile_bytes
 						 : DEFAULT_TILE_BYTES;
+	domain->observe = !!options->observe;
 	domain->oversubscribed = domain->nranks > sysconf(_SC_NPROCESSORS_ONLN);
 	return domain->platform->create(domain);
 }
@@ -168,6 +170,7 @@ void pld_domain_destroy(pld_domain *domain)
 		return;
 	while (domain->buffers)
 		pld_free_window_buffer(domain->buffers);
+	pld_observers_destroy(domain);
 	unlist_domain(domain);
 	if (pld_is_host(domain))
 		domain->platform->destroy(domain);

@@ -18,6 +18,7 @@
 
 #include "pld.h"
 
+struct pld_observer;
 struct pld_platform;
 
 struct pld_domain {
@@ -27,6 +28,7 @@ struct pld_domain {
 	uint32_t devices[PLD_MAX_RANKS];
 	int64_t timeout_ns;
 	size_t tile_bytes;
+	bool observe;
 	pld_window_buffer *buffers;
 	/* the process that made it, and the list of all that it has made */
 	int host;
@@ -42,6 +44,8 @@ struct pld_domain {
 	int broken;
 	char broken_message[PLD_MESSAGE_BYTES];
 	int abort_code;
+	/* one per rank, or NULL; in a rank, its own */
+	struct pld_observer *observers[PLD_MAX_RANKS];
 
 	/* rank side; rank is -1 on the host side */
 	int rank;

@@ -22,6 +22,7 @@
 #include "fd.h"
 #include "health.h"
 #include "launch.h"
+#include "observe.h"
 #include "platform/platform.h"
 
 /* How long the others have to return by themselves after a failure. */
@@ -438,6 +439,7 @@ int pld_launch(pld_domain *domain, pld_kernel *kernel, void *arg,
 		return pld_error(-domain->broken, "%s", domain->broken_message);
 	if (domain->launched)
 		PLD_TRY(pld_domain_reset(domain));
+	PLD_TRY(pld_observers_create(domain));
 	watch = calloc(1, sizeof(*watch) +
 				  (size_t)domain->nranks * sizeof(*reports));
 	if (!watch)

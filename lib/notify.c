@@ -8,6 +8,7 @@
 #include "domain.h"
 #include "error.h"
 #include "health.h"
+#include "observe.h"
 #include "platform/platform.h"
 #include "cell.h"
 #include "view.h"
@@ -38,7 +39,7 @@ int pld_system_notify(const pld_distributed_tensor *signal, int peer,
 {
 	static const char name[] = "pld.system.notify";
 	pld_window_buffer *buffer;
-	int32_t *address;
+	int32_t *address, before;
 	size_t cell;
 
 	PLD_TRY(pld_signal_cell(name, signal, offsets, &cell));
@@ -52,10 +53,10 @@ int pld_system_notify(const pld_distributed_tensor *signal, int peer,
 	 */
 	switch (op) {
 	case PLD_ATOMIC_ADD:
-		__atomic_fetch_add(address, value, __ATOMIC_SEQ_CST);
+		before = __atomic_fetch_add(address, value, __ATOMIC_SEQ_CST);
 		break;
 	case PLD_SET:
-		__atomic_store_n(address, value, __ATOMIC_SEQ_CST);
+		before = __atomic_exchange_n(address, value, __ATOMIC_SEQ_CST);
 		break;
 	default:
 		return pld_error(EINVAL,
@@ -67,5 +68,7 @@ int pld_system_notify(const pld_distributed_tensor *signal, int peer,
 	if (__atomic_load_n(&pld_doorbell(buffer->domain, peer)->waiters,
 			    __ATOMIC_RELAXED))
 		buffer->domain->platform->ring(buffer, cell, peer);
+	if (pld_observed())
+		pld_observe_notify(signal, peer, offsets, value, op, before);
 	return 0;
 }

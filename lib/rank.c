@@ -16,6 +16,7 @@
 #include "error.h"
 #include "health.h"
 #include "launch.h"
+#include "observe.h"
 #include "platform/platform.h"
 
 #define LARGEST_SPAN_TOUCHED ((size_t)64 << 20)
@@ -123,6 +124,7 @@ _Noreturn void pld_rank_main(pld_domain *domain, int rank, int parent,
 	pld_domains_forget_others(domain);
 	pld_domains_unlock();
 	domain->rank = rank;
+	pld_observers_enter(domain);
 	error = attach(domain);
 	if (!error)
 		error = kernel(domain, arg);

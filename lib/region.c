@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 /*
- * Copies of strided regions: runs of adjacent elements by memcpy, the rest by
- * recursion over the dimensions.
+ * Strided regions as runs of adjacent elements: a run is as long as both
+ * regions allow.
  */
-#include <stdbool.h>
-#include <string.h>
-
+#include "add.h"
 #include "dims.h"
 #include "region.h"
+
+#include <string.h>
 
 struct pld_region pld_region_at(const pld_view *view, char *data,
 				pld_dims offsets)
@@ -22,19 +22,25 @@ struct pld_region pld_region_at(const pld_view *view, char *data,
 	return region;
 }
 
-static bool dense(const struct pld_region *region, pld_dims shape)
+struct pld_region pld_region_dense(char *data, pld_dims shape)
 {
-	int64_t run = 1;
+	struct pld_region region = { .data = data };
 
-	for (int i = shape.ndim - 1; i >= 0; i--) {
-		if (shape.n[i] != 1 && region->stride[i] != run)
-			return false;
-		run *= shape.n[i];
-	}
-	return true;
+	pld_dims_strides(shape, 1, region.stride);
+	return region;
 }
 
-static int64_t count(pld_dims shape)
+struct pld_region pld_region_moved(const struct pld_region *region,
+				   pld_dims offsets, size_t size)
+{
+	struct pld_region moved = *region;
+
+	for (int i = 0; i < offsets.ndim; i++)
+		moved.data += offsets.n[i] * region->stride[i] * (int64_t)size;
+	return moved;
+}
+
+int64_t pld_region_count(pld_dims shape)
 {
 	int64_t elements = 1;
 
@@ -43,71 +49,82 @@ static int64_t count(pld_dims shape)
 	return elements;
 }
 
-static struct pld_region moved(const struct pld_region *region, int dim,
-			       int64_t by, size_t size)
-{
-	struct pld_region result = *region;
+/* What to do with the runs of two regions. */
+struct walk {
+	int64_t dst_step[PLD_MAX_DIMS]; /* bytes */
+	int64_t src_step[PLD_MAX_DIMS];
+	pld_dims shape;
+	/* the dimensions from here on are one run */
+	int run_dim;
+	size_t run_elements;
+	size_t size;
+	pld_atomic_type atomic;
+	/* with PLD_ADD */
+	pld_dtype dtype;
+};
 
-	result.data += by * region->stride[dim] * (int64_t)size;
-	return result;
+static void one_run(const struct walk *walk, char *dst, const char *src)
+{
+	if (walk->atomic == PLD_ADD)
+		pld_add_run(dst, src, walk->run_elements, walk->dtype);
+	else
+		memcpy(dst, src, walk->run_elements * walk->size);
 }
 
-/* The first dimension of more than one element, or the last one. */
-static int outermost(pld_dims shape)
+static void walk_dim(const struct walk *walk, int dim, char *dst,
+		     const char *src)
 {
-	int dim = 0;
+	if (dim == walk->run_dim) {
+		one_run(walk, dst, src);
+		return;
+	}
+	for (int64_t i = 0; i < walk->shape.n[dim]; i++) {
+		walk_dim(walk, dim + 1, dst, src);
+		dst += walk->dst_step[dim];
+		src += walk->src_step[dim];
+	}
+}
 
-	while (dim < shape.ndim - 1 && shape.n[dim] == 1)
-		dim++;
-	return dim;
+static void walk_runs(struct walk *walk, const struct pld_region *dst,
+		      const struct pld_region *src)
+{
+	int64_t run = 1;
+	int dim;
+
+	for (dim = walk->shape.ndim; dim > 0; dim--) {
+		int64_t n = walk->shape.n[dim - 1];
+
+		if (n != 1 && (dst->stride[dim - 1] != run ||
+			       src->stride[dim - 1] != run))
+			break;
+		run *= n;
+	}
+	walk->run_dim = dim;
+	walk->run_elements = (size_t)run;
+	for (int i = 0; i < dim; i++) {
+		walk->dst_step[i] = dst->stride[i] * (int64_t)walk->size;
+		walk->src_step[i] = src->stride[i] * (int64_t)walk->size;
+	}
+	walk_dim(walk, 0, dst->data, src->data);
 }
 
 void pld_region_copy(const struct pld_region *dst, const struct pld_region *src,
 		     pld_dims shape, size_t size)
 {
-	int dim = outermost(shape);
-	pld_dims inner = shape;
+	struct walk walk = { .shape = shape, .size = size };
 
-	if (dense(dst, shape) && dense(src, shape)) {
-		memcpy(dst->data, src->data, (size_t)count(shape) * size);
-		return;
-	}
-	inner.n[dim] = 1;
-	for (int64_t i = 0; i < shape.n[dim]; i++) {
-		struct pld_region to = moved(dst, dim, i, size);
-		struct pld_region from = moved(src, dim, i, size);
-
-		pld_region_copy(&to, &from, inner, size);
-	}
+	walk_runs(&walk, dst, src);
 }
 
-void pld_region_copy_staged(const struct pld_region *dst,
-			    const struct pld_region *src, pld_dims shape,
-			    size_t size, void *stage, size_t stage_bytes)
+void pld_region_write(const struct pld_region *dst, const struct pld_region *src,
+		      pld_dims shape, pld_dtype dtype, pld_atomic_type atomic)
 {
-	int dim = outermost(shape);
-	int64_t fits = (int64_t)(stage_bytes / size);
-	int64_t total = count(shape);
-	int64_t rows = fits / (total / shape.n[dim]);
-	struct pld_region tile = { .data = stage };
-	pld_dims chunk = shape;
+	struct walk walk = {
+		.shape = shape,
+		.size = (size_t)pld_dtype_size(dtype),
+		.atomic = atomic,
+		.dtype = dtype,
+	};
 
-	if (total <= fits) {
-		pld_dims_strides(shape, 1, tile.stride);
-		pld_region_copy(&tile, src, shape, size);
-		pld_region_copy(dst, &tile, shape, size);
-		return;
-	}
-	if (rows < 1)
-		rows = 1;
-	for (int64_t i = 0; i < shape.n[dim]; i += rows) {
-		struct pld_region to = moved(dst, dim, i, size);
-		struct pld_region from = moved(src, dim, i, size);
-
-		chunk.n[dim] = shape.n[dim] - i;
-		if (chunk.n[dim] > rows)
-			chunk.n[dim] = rows;
-		pld_region_copy_staged(&to, &from, chunk, size, stage,
-				       stage_bytes);
-	}
+	walk_runs(&walk, dst, src);
 }

@@ -38,8 +38,10 @@ static const char *kinds_name(unsigned int accepted)
 		return "a Tile";
 	case PLD_ACCEPT(PLD_TENSOR):
 		return "a Tensor";
-	default:
+	case PLD_ACCEPT_TENSORS:
 		return "a Tensor or DistributedTensor";
+	default:
+		return "a Tensor, DistributedTensor or Tile";
 	}
 }
 
@@ -205,6 +207,50 @@ int pld_tensor_init(pld_tensor *tensor, void *data, pld_dims shape,
 		.bytes = bytes,
 	};
 	pld_dims_strides(shape, 1, tensor->stride);
+	return 0;
+}
+
+int pld_slice(const pld_view *view, pld_dims offsets, pld_dims shape,
+	      pld_view *part)
+{
+	static const char op[] = "pld_slice";
+	size_t before;
+
+	if (!part)
+		return pld_error(EINVAL, "%s: part must not be NULL", op);
+	PLD_TRY(pld_view_check(op, "view", view, PLD_ACCEPT_ALL));
+	PLD_TRY(pld_dims_within(op, "view", view, offsets, shape));
+	before = (size_t)pld_dims_index(view, offsets) *
+		 (size_t)pld_dtype_size(view->dtype);
+	*part = *view;
+	part->data = (char *)view->data + before;
+	part->bytes -= before;
+	part->shape = shape;
+	part->valid_shape = (pld_dims){ 0 };
+	return 0;
+}
+
+int pld_set_strides(pld_view *view, pld_dims strides)
+{
+	static const char op[] = "pld_set_strides";
+	char text[PLD_DIMS_TEXT_BYTES];
+	pld_view changed;
+
+	PLD_TRY(pld_view_check(op, "view", view, PLD_ACCEPT_ALL));
+	if (strides.ndim != view->shape.ndim)
+		return pld_error(EINVAL,
+				 "%s: %d strides for the %d dimensions of view",
+				 op, strides.ndim, view->shape.ndim);
+	changed = *view;
+	for (int i = 0; i < strides.ndim; i++) {
+		if (strides.n[i] < 0)
+			return pld_error(EINVAL,
+					 "%s: strides are %s, wanted 0 or more",
+					 op, pld_dims_text(strides, text));
+		changed.stride[i] = strides.n[i];
+	}
+	PLD_TRY(pld_view_check(op, "view", &changed, PLD_ACCEPT_ALL));
+	*view = changed;
 	return 0;
 }
 

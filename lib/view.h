@@ -15,6 +15,7 @@ const char *pld_kind_name(const pld_view *view);
 #define PLD_ACCEPT(kind) (1u << (kind))
 #define PLD_ACCEPT_TENSORS \
 	(PLD_ACCEPT(PLD_TENSOR) | PLD_ACCEPT(PLD_DISTRIBUTED_TENSOR))
+#define PLD_ACCEPT_ALL (PLD_ACCEPT_TENSORS | PLD_ACCEPT(PLD_TILE))
 
 /*
  * 0, or -EINVAL when it is not of an accepted kind or makes no sense, or

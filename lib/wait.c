@@ -16,6 +16,7 @@
 #include "domain.h"
 #include "error.h"
 #include "health.h"
+#include "observe.h"
 #include "platform/platform.h"
 #include "relax.h"
 #include "cell.h"
@@ -61,7 +62,7 @@ static int timed_out(const char *op, const pld_view *signal, pld_dims offsets,
 
 /* Does the cell satisfy the wait before spins and yields are used up? */
 static bool satisfied_soon(const pld_domain *domain, const int32_t *address,
-			   int32_t expected, pld_cmp cmp)
+			   int32_t expected, pld_cmp cmp, int32_t *seen)
 {
 	int spins = domain->oversubscribed ? SPINS_OVERSUBSCRIBED : SPINS;
 
@@ -71,8 +72,8 @@ static bool satisfied_soon(const pld_domain *domain, const int32_t *address,
 		else
 			sched_yield();
 		/* Acquire: pairs with the release in pld_system_notify(). */
-		if (pld_compare(__atomic_load_n(address, __ATOMIC_ACQUIRE),
-				expected, cmp))
+		*seen = __atomic_load_n(address, __ATOMIC_ACQUIRE);
+		if (pld_compare(*seen, expected, cmp))
 			return true;
 		if (!pld_healthy(domain))
 			return false;
@@ -80,13 +81,38 @@ static bool satisfied_soon(const pld_domain *domain, const int32_t *address,
 	return false;
 }
 
+/* Waits as pld_wait() does; *seen is what the cell was at last. */
+static int wait_for(const char *op, const pld_view *signal, size_t cell,
+		    pld_dims offsets, int32_t expected, pld_cmp cmp,
+		    int64_t timeout_ns, int32_t *seen)
+{
+	const pld_domain *domain = signal->buffer->domain;
+	const int32_t *address = (void *)(pld_own_base(signal->buffer) + cell);
+	int64_t deadline;
+	int error;
+
+	*seen = __atomic_load_n(address, __ATOMIC_ACQUIRE);
+	if (pld_compare(*seen, expected, cmp))
+		return 0;
+	deadline = pld_deadline(timeout_ns);
+	if (timeout_ns && satisfied_soon(domain, address, expected, cmp, seen))
+		return 0;
+	error = domain->platform->block(signal->buffer, cell, expected, cmp,
+					deadline);
+	*seen = __atomic_load_n(address, __ATOMIC_ACQUIRE);
+	if (pld_compare(*seen, expected, cmp))
+		return 0;
+	PLD_TRY(pld_enter(domain, op));
+	if (error == -ETIMEDOUT)
+		return timed_out(op, signal, offsets, *seen, expected, cmp,
+				 timeout_ns);
+	return error;
+}
+
 int pld_wait(const char *op, const pld_view *signal, pld_dims offsets,
 	     int32_t expected, pld_cmp cmp, int64_t timeout_ns)
 {
-	const pld_domain *domain;
-	const int32_t *address;
-	int64_t deadline;
-	int32_t value;
+	int32_t seen;
 	size_t cell;
 	int error;
 
@@ -99,23 +125,10 @@ int pld_wait(const char *op, const pld_view *signal, pld_dims offsets,
 		return pld_error(EINVAL,
 				 "%s: timeout is %lld ns, wanted 0 or more", op,
 				 (long long)timeout_ns);
-	domain = signal->buffer->domain;
-	address = (void *)(pld_own_base(signal->buffer) + cell);
-	if (pld_compare(__atomic_load_n(address, __ATOMIC_ACQUIRE), expected,
-			cmp))
-		return 0;
-	deadline = pld_deadline(timeout_ns);
-	if (timeout_ns && satisfied_soon(domain, address, expected, cmp))
-		return 0;
-	error = domain->platform->block(signal->buffer, cell, expected, cmp,
-					deadline);
-	value = __atomic_load_n(address, __ATOMIC_ACQUIRE);
-	if (pld_compare(value, expected, cmp))
-		return 0;
-	PLD_TRY(pld_enter(domain, op));
-	if (error == -ETIMEDOUT)
-		return timed_out(op, signal, offsets, value, expected, cmp,
-				 timeout_ns);
+	error = wait_for(op, signal, cell, offsets, expected, cmp, timeout_ns,
+			 &seen);
+	if (pld_observed())
+		pld_observe_wait(signal, offsets, expected, cmp, seen, error);
 	return error;
 }
 

@@ -255,8 +255,7 @@ static int columns(pld_domain *domain, void *buffer)
 
 static int overlaps(pld_domain *domain, void *buffer)
 {
-	static const char message[] =
-		"pld.tensor.put: src and the peer's dst overlap";
+	static const char message[] = "pld.tensor.put: src and dst overlap";
 	pld_put_options by_row = {
 		.dst_offsets = PLD_AT(3, 0),
 		.src_offsets = PLD_AT(0, 0),

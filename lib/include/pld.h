@@ -62,6 +62,12 @@ typedef enum pld_dtype {
 	PLD_UINT8,
 } pld_dtype;
 
+/** How a transfer changes what it writes to. */
+typedef enum pld_atomic_type {
+	PLD_NONE = 0, /* stores */
+	PLD_ADD = 1, /* adds, every element atomically between ranks */
+} pld_atomic_type;
+
 /** How notify changes the peer's cell. */
 typedef enum pld_notify_op {
 	PLD_ATOMIC_ADD = 0,
@@ -125,6 +131,8 @@ typedef struct pld_view {
 	void *data; /* the own rank's first element */
 	size_t bytes; /* of memory behind data */
 	pld_window_buffer *buffer; /* of a DistributedTensor, else NULL */
+	pld_dims valid_shape; /* of a Tile: how much of shape holds data */
+	const char *name; /* in a trace; the caller may set it */
 } pld_view;
 
 typedef pld_view pld_tensor;
@@ -162,6 +170,8 @@ typedef struct pld_domain_options {
 	int64_t timeout_ns;
 	/** Bytes of each rank's own staging tile, 8 to 2^30; 0: 64 KiB. */
 	size_t tile_bytes;
+	/** Not 0: each launch counts and traces what its ranks do. */
+	int observe;
 } pld_domain_options;
 
 /**
@@ -269,6 +279,19 @@ PLD_API int pld_window(pld_window_buffer *buffer, pld_dims shape,
 PLD_API int pld_tensor_init(pld_tensor *tensor, void *data, pld_dims shape,
 			    pld_dtype dtype);
 
+/**
+ * The part of a view from offsets on, with its strides. Shares its memory; part
+ * may be view. -ERANGE: outside the view.
+ */
+PLD_API int pld_slice(const pld_view *view, pld_dims offsets, pld_dims shape,
+		      pld_view *part);
+/**
+ * Sets how many elements lie from one index to the next, one number per
+ * dimension, 0 or more. -EFAULT: the shape would not lie in the view's memory,
+ * or not in its window; the view is unchanged then.
+ */
+PLD_API int pld_set_strides(pld_view *view, pld_dims strides);
+
 /** A tile of that many bytes; what it holds is set by the load into it. */
 PLD_API int pld_tile_alloc(pld_tile *tile, size_t bytes);
 PLD_API void pld_tile_free(pld_tile *tile);
@@ -281,9 +304,21 @@ PLD_API void pld_tile_free(pld_tile *tile);
  */
 PLD_API int pld_load(const pld_view *tensor, pld_dims offsets, pld_dims shape,
 		     pld_tile *tile);
+/**
+ * The same where only valid_shape of shape lies in the tensor, such as at its
+ * edge: the rest of the tile is zero, and pld_store() leaves it out.
+ */
+PLD_API int pld_load_valid(const pld_view *tensor, pld_dims offsets,
+			   pld_dims shape, pld_dims valid_shape, pld_tile *tile);
 /** Writes a tile into the own tensor at offsets (pl.store). */
 PLD_API int pld_store(const pld_tile *tile, pld_dims offsets,
 		      const pld_view *tensor);
+
+/** Reads the own tensor's element at offsets into value (pl.read). */
+PLD_API int pld_read(const pld_view *tensor, pld_dims offsets, void *value);
+/** Writes value, of the tensor's dtype, to the element at offsets (pl.write). */
+PLD_API int pld_write(const pld_view *tensor, pld_dims offsets,
+		      const void *value);
 
 /* ---- one-sided operations ---- */
 
@@ -295,6 +330,21 @@ PLD_API int pld_tile_remote_load(const pld_distributed_tensor *target, int peer,
 				 pld_dims offsets, pld_dims shape,
 				 pld_tile *tile);
 
+/** The same with a valid_shape, as in pld_load_valid(). */
+PLD_API int pld_tile_remote_load_valid(const pld_distributed_tensor *target,
+				       int peer, pld_dims offsets,
+				       pld_dims shape, pld_dims valid_shape,
+				       pld_tile *tile);
+
+/**
+ * Writes a tile into the peer's memory of target at offsets
+ * (pld.tile.remote_store). PLD_ADD is for fp32, fp16, bf16, int32, int16 and
+ * int8; integers wrap.
+ */
+PLD_API int pld_tile_remote_store(const pld_tile *tile,
+				  const pld_distributed_tensor *target, int peer,
+				  pld_dims offsets, pld_atomic_type atomic);
+
 /** Zero is the default of every member. */
 typedef struct pld_put_options {
 	/** The tile that the data passes through; NULL: the rank's own. */
@@ -303,7 +353,22 @@ typedef struct pld_put_options {
 	pld_dims dst_offsets;
 	pld_dims src_offsets;
 	pld_dims shape;
+	/** Not for pld_tensor_get(). */
+	pld_atomic_type atomic;
+	/**
+	 * Elements of the last two dimensions that pass at a time, 0: all of
+	 * that dimension. With both 0, as many as the stage holds. -ENOSPC: a
+	 * chunk does not fit the stage.
+	 */
+	int64_t chunk_rows;
+	int64_t chunk_cols;
+	/**
+	 * Not 0: two chunks in the stage at a time, one being filled while the
+	 * other is written. Needs both chunk extents.
+	 */
+	int pipeline;
 } pld_put_options;
+typedef pld_put_options pld_get_options;
 
 /**
  * Writes the own src into the peer's memory of dst, through a staging tile and
@@ -314,6 +379,10 @@ typedef struct pld_put_options {
  */
 PLD_API int pld_tensor_put(const pld_distributed_tensor *dst, int peer,
 			   const pld_view *src, const pld_put_options *options);
+/** Reads the peer's memory of src into the own dst (pld.tensor.get). */
+PLD_API int pld_tensor_get(const pld_view *dst, int peer,
+			   const pld_distributed_tensor *src,
+			   const pld_get_options *options);
 
 /* ---- signals ---- */
 
@@ -356,6 +425,81 @@ PLD_API int pld_system_wait_timeout(const pld_distributed_tensor *signal,
 PLD_API int pld_tensor_allgather(const pld_tensor *local_data,
 				 const pld_distributed_tensor *target,
 				 const pld_distributed_tensor *signal);
+
+/* ---- host side: what the ranks did ---- */
+
+/**
+ * What one rank moved in the last launch. Of what goes from one rank to another
+ * only: a rank's transfers from and to itself are not counted.
+ */
+typedef struct pld_cost {
+	/* by its own puts and by its peers' gets; a remote_store is a put */
+	uint64_t bytes_sent;
+	uint64_t messages_sent;
+	/* by its own gets and by its peers' puts; a remote_load is a get */
+	uint64_t bytes_received;
+	uint64_t messages_received;
+	uint64_t notifies; /* to peers */
+	uint64_t own_notifies; /* to its own cells */
+	uint64_t waits;
+} pld_cost;
+
+/**
+ * Counts of a rank of the last launch on a domain that observes.
+ * -ENODATA: it does not, or nothing was launched.
+ */
+PLD_API int pld_launch_cost(const pld_domain *domain, int rank, pld_cost *cost);
+
+typedef enum pld_trace_op {
+	PLD_TRACE_LOAD = 1,
+	PLD_TRACE_STORE,
+	PLD_TRACE_REMOTE_LOAD,
+	PLD_TRACE_REMOTE_STORE,
+	PLD_TRACE_PUT,
+	PLD_TRACE_GET,
+	PLD_TRACE_NOTIFY,
+	PLD_TRACE_WAIT,
+} pld_trace_op;
+
+/** Bytes of a view's name in a trace, with its terminating zero. */
+#define PLD_NAME_BYTES 24
+/** Bytes of a record's text with its terminating zero. */
+#define PLD_TRACE_TEXT_BYTES 768
+/** The latest records of each rank that are kept. */
+#define PLD_TRACE_RECORDS 16384
+
+/** One operation that was done. */
+typedef struct pld_trace_record {
+	pld_trace_op op;
+	int peer; /* -1: the operation has none */
+	int error; /* 0, or the negative errno that a wait returned */
+	int mode; /* of a transfer's atomic, a notify's op, a wait's cmp */
+	int32_t value; /* what was notified or expected */
+	int32_t seen; /* the cell before the notify; what the wait saw */
+	int pipeline;
+	int64_t chunk_rows;
+	int64_t chunk_cols;
+	uint64_t bytes; /* moved */
+	pld_dims dst_offsets; /* or the one offset that the operation has */
+	pld_dims src_offsets;
+	pld_dims shape;
+	char dst[PLD_NAME_BYTES]; /* names of the views; a signal's in dst */
+	char src[PLD_NAME_BYTES];
+	char stage[PLD_NAME_BYTES];
+} pld_trace_record;
+
+/**
+ * Number of records of a rank of the last launch, in *records; *lost, if not
+ * NULL, is that of earlier ones that were overwritten. -ENODATA as above.
+ */
+PLD_API int pld_trace_length(const pld_domain *domain, int rank,
+			     uint64_t *records, uint64_t *lost);
+/** The index-th record that was kept. -ERANGE: there is none. */
+PLD_API int pld_trace_get(const pld_domain *domain, int rank, uint64_t index,
+			  pld_trace_record *record);
+/** The record as a line of the original's IR. */
+PLD_API int pld_trace_text(const pld_trace_record *record,
+			   char text[PLD_TRACE_TEXT_BYTES]);
 
 #ifdef __cplusplus
 }

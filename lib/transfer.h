@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later OR MIT */
+/*
+ * pld.tensor.put and pld.tensor.get: a region to another one through a tile.
+ */
+#ifndef PLD_TRANSFER_H
+#define PLD_TRANSFER_H
+
+#include "pld.h"
+
+/* One of the two; the far one is the peer's. */
+struct pld_transfer {
+	const char *op;
+	/* where data goes to and comes from: "dst" and "src" in messages */
+	const pld_view *dst;
+	const pld_view *src;
+	char *dst_data;
+	char *src_data;
+	pld_domain *domain;
+	pld_put_options at;
+};
+
+/*
+ * Checks the subregion, the types, the chunks and the stage, whose defaults it
+ * sets in at. The views and the peer have been checked.
+ */
+int pld_transfer_check(struct pld_transfer *transfer);
+
+void pld_transfer_run(const struct pld_transfer *transfer);
+
+#endif
