@@ -164,7 +164,7 @@ not_a_list()
 {
 	for list in 0,x "," "0," ,0 0,,1 0,-1 "0, 1" 0x1,2 0,1.5 \
 		0,99999999999999999999; do
-		refused "-d: '$list' is not a list of device ids such as 0,1,2,3" \
+		no_usage "-d: '$list' is not a list of device ids such as 0,1,2,3" \
 			-d "$list" || return 1
 	done
 }
@@ -174,7 +174,7 @@ not_a_number()
 	option=$1
 	shift
 	for value in "$@"; do
-		refused "$option: '$value' is not a number .*" \
+		no_usage "$option: '$value' is not a number .*" \
 			-d 0,1 "$option=$value" || return 1
 	done
 }
@@ -193,11 +193,64 @@ larger_than_memory()
 		-d 0,1 --size 1000000000000 --dtype int64
 }
 
-unknown_option()
+# no_usage MESSAGE ARG...: what is wrong in the command line itself.
+no_usage()
 {
-	"$tool" -d 0,1 --no-such-option >"$tmp/out" 2>"$tmp/err"
-	[ $? = 2 ] && [ ! -s "$tmp/out" ] &&
-		grep -q "unrecognized option '--no-such-option'" "$tmp/err"
+	message=$1
+	shift
+	refused "$message; see --help" "$@"
+}
+
+unknown_options()
+{
+	for option in --no-such-option --no-such-option=3 --tiles --d-; do
+		no_usage "there is no option '$option'" -d 0,1 "$option" ||
+			return 1
+	done
+	for letters in x xv vx vx1; do
+		no_usage "there is no option '-x'" -d 0,1 "-$letters" || return 1
+	done
+	no_usage "there is no option '-:'" -d 0,1 -:
+}
+
+ambiguous_options()
+{
+	for option in --ti --ti=1 --d --v; do
+		no_usage "option '$option' is ambiguous" -d 0,1 "$option" ||
+			return 1
+	done
+}
+
+missing_values()
+{
+	for option in --devices --platform --mode --size --dtype --iters \
+		--timeout --tile --tim; do
+		no_usage "option '$option' wants a value" -d 0,1 "$option" ||
+			return 1
+	done
+	for letter in d p; do
+		no_usage "option '-$letter' wants a value" -d 0,1 "-$letter" &&
+			no_usage "option '-$letter' wants a value" -d 0,1 \
+				"-v$letter" || return 1
+	done
+}
+
+values_too_many()
+{
+	for option in --verbose=1 --verb= --help=x --version=1; do
+		no_usage "option '$option' takes no value" -d 0,1 "$option" ||
+			return 1
+	done
+}
+
+empty_values()
+{
+	no_usage "-d: the list of device ids is empty" -d "" &&
+	no_usage "--mode: '' is not hand or builtin" -d 0,1 --mode "" &&
+	no_usage "--dtype: '' is not fp64, .* or uint8" -d 0,1 --dtype= &&
+	no_usage "'' is not an option" -d 0,1 "" &&
+	refused "platform '' is not known, wanted auto, kmod, memfd or a2a3sim" \
+		-d 0,1 -p ""
 }
 
 # refused_by_fault FAULT MESSAGE
@@ -376,7 +429,7 @@ ended()
 }
 
 launcher=
-plan 48
+plan 51
 for nranks in 2 3 4 8; do
 	check "right_with_${nranks}_ranks" all_right "$(first $nranks)" \
 		"1 63 64 4096" "$few_types"
@@ -399,18 +452,17 @@ check thousand_calls_by_hand many_calls hand
 check thousand_calls_of_the_builtin many_calls builtin
 check auto_has_another_name a2a3sim_is_auto
 
-check one_device_is_refused refused "-d: one device, wanted at least 2" -d 0
-check device_named_twice_is_refused refused "-d: device 0 is named twice" -d 0,0
+check one_device_is_refused no_usage "-d: one device, wanted at least 2" -d 0
+check device_named_twice_is_refused no_usage "-d: device 0 is named twice" -d 0,0
 check what_is_no_list_is_refused not_a_list
 check unknown_device_is_refused no_such_device 999
-check empty_list_is_refused refused "-d: the list of device ids is empty" -d ""
-check missing_list_is_refused refused "-d LIST is missing: which devices? See --help"
-check unknown_mode_is_refused refused "--mode: 'push' is not hand or builtin" \
+check missing_list_is_refused no_usage "-d LIST is missing: it names the devices"
+check unknown_mode_is_refused no_usage "--mode: 'push' is not hand or builtin" \
 	-d 0,1 --mode push
 check unknown_platform_is_refused refused \
 	"platform 'cuda' is not known, wanted auto, kmod, memfd or a2a3sim" \
 	-d 0,1 -p cuda
-check unknown_dtype_is_refused refused "--dtype: 'fp8' is not fp64, .* or uint8" \
+check unknown_dtype_is_refused no_usage "--dtype: 'fp8' is not fp64, .* or uint8" \
 	-d 0,1 --dtype fp8
 check bad_size_is_refused not_a_number --size 0 -1 x 1x "" 9223372036854775808
 check bad_iters_are_refused not_a_number --iters 0 -1 x 2147483648
@@ -418,8 +470,12 @@ check bad_timeout_is_refused not_a_number --timeout 0 -1 x nan inf 1e10 1e-12
 check bad_tile_is_refused not_a_number --tile 0 7 -8 x
 check size_that_overflows_is_refused too_large_to_count
 check size_larger_than_memory_is_refused larger_than_memory
-check argument_is_refused refused "'0,1' is not an option; see --help" 0,1
-check unknown_option_is_refused unknown_option
+check empty_values_are_refused empty_values
+check argument_is_refused no_usage "'0,1' is not an option" 0,1
+check unknown_options_are_refused unknown_options
+check ambiguous_options_are_refused ambiguous_options
+check options_without_their_value_are_refused missing_values
+check values_that_no_option_takes_are_refused values_too_many
 check no_module_is_told no_module
 check no_permission_is_told refused_by_fault no-permission \
 	"platform kmod: no permission to open /dev/pld_sim; join the group that owns it"

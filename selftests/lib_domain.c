@@ -101,6 +101,7 @@ TEST(bad_options_are_refused)
 	pld_domain_options small = { .tile_bytes = 7 };
 	pld_domain_options least = { .tile_bytes = 8, .timeout_ns = 1 };
 	pld_domain_options unknown = { .platform = "Memfd" };
+	pld_domain_options empty = { .platform = "" };
 
 	EXPECT_REFUSED(-EINVAL, "timeout of -1 ns, wanted 0 or more",
 		       create((int[]){ 0 }, 1, &late));
@@ -109,6 +110,9 @@ TEST(bad_options_are_refused)
 	EXPECT_REFUSED(-EINVAL,
 		       "platform 'Memfd' is not known, wanted auto, kmod, memfd or a2a3sim",
 		       create((int[]){ 0 }, 1, &unknown));
+	EXPECT_REFUSED(-EINVAL,
+		       "platform '' is not known, wanted auto, kmod, memfd or a2a3sim",
+		       create((int[]){ 0 }, 1, &empty));
 	EXPECT_EQ(0, create((int[]){ 0 }, 1, &least));
 }
 

@@ -38,9 +38,13 @@ static int select_named(const struct pld_platform *named,
 int pld_platform_select(const char *name, const struct pld_platform **platform,
 			char why[256])
 {
-	if (!name)
+	if (!name) {
 		name = getenv("PLD_PLATFORM");
-	if (!name || !*name || !strcmp(name, "auto") || !strcmp(name, "a2a3sim"))
+		/* Emptied is as good as unset. */
+		if (!name || !*name)
+			name = "auto";
+	}
+	if (!strcmp(name, "auto") || !strcmp(name, "a2a3sim"))
 		return select_auto(platform, why);
 	if (!strcmp(name, "kmod"))
 		return select_named(&pld_platform_kmod, platform, why);

@@ -130,7 +130,8 @@ int main(int argc, char **argv)
 	pld_domain *domain;
 	int status;
 
-	parse_options(argc, argv, &options);
+	if (!parse_options(argc, argv, &options))
+		return close_output(EXIT_OK);
 	domain_options = (pld_domain_options){
 		.platform = options.platform,
 		.timeout_ns = options.timeout_ns,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The command line, by glibc's argp: long options, --help and --version in the
- * form that every GNU tool has.
+ * The command line, by getopt_long: each mistake in it is one line.
  */
-#include <argp.h>
 #include <errno.h>
+#include <getopt.h>
 #include <limits.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,49 +16,61 @@
 #define LONGEST_TIMEOUT_S 1e9
 #define LARGEST_TILE (1 << 30)
 
+/* Options without a letter. */
 enum {
-	KEY_MODE = 256,
+	KEY_MODE = CHAR_MAX + 1,
 	KEY_SIZE,
 	KEY_DTYPE,
 	KEY_ITERS,
 	KEY_TIMEOUT,
 	KEY_TILE,
+	KEY_HELP,
+	KEY_VERSION,
 };
 
-static const struct argp_option argp_options[] = {
-	{ "devices", 'd', "LIST", 0,
-	  "device ids, one rank each, such as 0,1,2,3; at least 2, all different",
-	  0 },
-	{ "platform", 'p', "NAME", 0,
-	  "auto (kmod when it can be used, else memfd), kmod, memfd, or a2a3sim, another name of auto (default: $PLD_PLATFORM, else auto)",
-	  0 },
-	{ "mode", KEY_MODE, "MODE", 0,
-	  "hand (pull: stage, barrier, remote_load) or builtin (push: put, barrier, epilogue) (default: hand)",
-	  0 },
-	{ "size", KEY_SIZE, "N", 0, "elements per slice (default: 64)", 0 },
-	{ "dtype", KEY_DTYPE, "TYPE", 0,
-	  "fp64, fp32, fp16, bf16, int64, int32, int16, int8, uint64, uint32, uint16 or uint8 (default: fp32)",
-	  0 },
-	{ "iters", KEY_ITERS, "N", 0,
-	  "calls, each with data of its own and checked (default: 1)", 0 },
-	{ "timeout", KEY_TIMEOUT, "SECONDS", 0,
-	  "longest wait for a peer (default: 30)", 0 },
-	{ "tile", KEY_TILE, "BYTES", 0,
-	  "the builtin's staging tile (default: 65536)", 0 },
-	{ "verbose", 'v', NULL, 0, "tell what ran, and every rank's failure", 0 },
-	{ 0 },
+/* The colon in front: say nothing, and tell a missing value by ':'. */
+static const char letters[] = ":d:p:v";
+
+static const struct option words[] = {
+	{ "devices", required_argument, NULL, 'd' },
+	{ "platform", required_argument, NULL, 'p' },
+	{ "mode", required_argument, NULL, KEY_MODE },
+	{ "size", required_argument, NULL, KEY_SIZE },
+	{ "dtype", required_argument, NULL, KEY_DTYPE },
+	{ "iters", required_argument, NULL, KEY_ITERS },
+	{ "timeout", required_argument, NULL, KEY_TIMEOUT },
+	{ "tile", required_argument, NULL, KEY_TILE },
+	{ "verbose", no_argument, NULL, 'v' },
+	{ "help", no_argument, NULL, KEY_HELP },
+	{ "version", no_argument, NULL, KEY_VERSION },
+	{ NULL, 0, NULL, 0 },
 };
 
-static const char doc[] =
-	"Every rank gathers every rank's slice, and checks each element.\v"
-	"Prints OK and exits 0; or says what is wrong, prints FAILED and exits 1. "
-	"What cannot start exits 2.";
-
-static void print_version(FILE *stream, struct argp_state *state)
-{
-	(void)state;
-	fprintf(stream, "pld-allgather %s\n", pld_version());
-}
+static const char help[] =
+	"Usage: pld-allgather -d LIST [OPTION]...\n"
+	"Every rank gathers every rank's slice, and checks each element.\n"
+	"\n"
+	"  -d, --devices=LIST     device ids, one rank each, such as 0,1,2,3; 2 to 256,\n"
+	"                         all different\n"
+	"  -p, --platform=NAME    auto (kmod when it can be used, else memfd), kmod,\n"
+	"                         memfd, or a2a3sim, another name of auto\n"
+	"                         (default: $PLD_PLATFORM, else auto)\n"
+	"      --mode=MODE        hand (pull: stage, barrier, remote_load) or builtin\n"
+	"                         (push: put, barrier, epilogue) (default: hand)\n"
+	"      --size=N           elements per slice, 1 or more (default: 64)\n"
+	"      --dtype=TYPE       fp64, fp32, fp16, bf16, int64, int32, int16, int8,\n"
+	"                         uint64, uint32, uint16 or uint8 (default: fp32)\n"
+	"      --iters=N          calls, each with data of its own and checked, 1 or more\n"
+	"                         (default: 1)\n"
+	"      --timeout=SECONDS  longest wait for a peer, above 0, such as 0.5\n"
+	"                         (default: 30)\n"
+	"      --tile=BYTES       the builtin's staging tile, 8 to 2^30 (default: 65536)\n"
+	"  -v, --verbose          tell what ran, and every rank's failure\n"
+	"      --help             print this\n"
+	"      --version          print the version\n"
+	"\n"
+	"Prints OK and exits 0; or says what is wrong, prints FAILED and exits 1.\n"
+	"What cannot start exits 2.\n";
 
 _Noreturn static void usage_error(const char *format, ...)
 {
@@ -68,7 +80,7 @@ _Noreturn static void usage_error(const char *format, ...)
 	va_start(args, format);
 	vfprintf(stderr, format, args);
 	va_end(args);
-	fputc('\n', stderr);
+	fputs("; see --help\n", stderr);
 	exit(EXIT_USAGE);
 }
 
@@ -152,58 +164,81 @@ static int64_t parse_timeout(const char *text)
 	return (int64_t)(seconds * NS_PER_S);
 }
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
+/* How many options that word, of two dashes, may be short for. */
+static int options_meant(const char *word)
 {
-	struct options *options = state->input;
+	size_t length = strcspn(word, "=") - 2;
+	int meant = 0;
 
+	for (const struct option *o = words; o->name; o++)
+		meant += !strncmp(o->name, word + 2, length);
+	return meant;
+}
+
+static bool is_option(int key)
+{
+	for (const struct option *o = words; o->name; o++)
+		if (o->val == key)
+			return true;
+	return false;
+}
+
+/* What getopt_long did not take: key is what it returned. */
+_Noreturn static void refuse_option(int key, char **argv)
+{
+	/* Only if it is a long one: a letter may have others behind it. */
+	const char *word = argv[optind - 1];
+
+	if (key == ':' && strncmp(word, "--", 2) != 0)
+		usage_error("option '-%c' wants a value", optopt);
+	if (key == ':')
+		usage_error("option '%s' wants a value", word);
+	if (optopt && is_option(optopt))
+		usage_error("option '%s' takes no value", word);
+	if (optopt)
+		usage_error("there is no option '-%c'", optopt);
+	if (options_meant(word) > 1)
+		usage_error("option '%s' is ambiguous", word);
+	usage_error("there is no option '%s'", word);
+}
+
+static void take_option(int key, char *value, struct options *options)
+{
 	switch (key) {
 	case 'd':
-		parse_devices(options, arg);
-		return 0;
+		parse_devices(options, value);
+		break;
 	case 'p':
-		options->platform = arg;
-		return 0;
+		options->platform = value;
+		break;
 	case 'v':
 		options->verbose = true;
-		return 0;
+		break;
 	case KEY_MODE:
-		options->mode = parse_mode(arg);
-		return 0;
+		options->mode = parse_mode(value);
+		break;
 	case KEY_SIZE:
-		options->size = parse_number("--size", arg, 1, INT64_MAX);
-		return 0;
+		options->size = parse_number("--size", value, 1, INT64_MAX);
+		break;
 	case KEY_DTYPE:
-		options->dtype = parse_dtype(arg);
-		return 0;
+		options->dtype = parse_dtype(value);
+		break;
 	case KEY_ITERS:
-		options->iters = (int)parse_number("--iters", arg, 1, INT_MAX);
-		return 0;
+		options->iters = (int)parse_number("--iters", value, 1, INT_MAX);
+		break;
 	case KEY_TIMEOUT:
-		options->timeout_ns = parse_timeout(arg);
-		return 0;
+		options->timeout_ns = parse_timeout(value);
+		break;
 	case KEY_TILE:
 		options->tile_bytes =
-			(size_t)parse_number("--tile", arg, 8, LARGEST_TILE);
-		return 0;
-	case ARGP_KEY_ARG:
-		usage_error("'%s' is not an option; see --help", arg);
-	case ARGP_KEY_END:
-		if (!options->nranks)
-			usage_error(
-				"-d LIST is missing: which devices? See --help");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
+			(size_t)parse_number("--tile", value, 8, LARGEST_TILE);
+		break;
 	}
 }
 
-void parse_options(int argc, char **argv, struct options *options)
+bool parse_options(int argc, char **argv, struct options *options)
 {
-	static const struct argp argp = {
-		.options = argp_options,
-		.parser = parse_option,
-		.doc = doc,
-	};
+	int key;
 
 	*options = (struct options){
 		.mode = MODE_HAND,
@@ -211,7 +246,24 @@ void parse_options(int argc, char **argv, struct options *options)
 		.dtype = PLD_FP32,
 		.iters = 1,
 	};
-	argp_err_exit_status = EXIT_USAGE;
-	argp_program_version_hook = print_version;
-	argp_parse(&argp, argc, argv, 0, NULL, options);
+	while ((key = getopt_long(argc, argv, letters, words, NULL)) >= 0) {
+		switch (key) {
+		case '?':
+		case ':':
+			refuse_option(key, argv);
+		case KEY_HELP:
+			fputs(help, stdout);
+			return false;
+		case KEY_VERSION:
+			printf("pld-allgather %s\n", pld_version());
+			return false;
+		default:
+			take_option(key, optarg, options);
+		}
+	}
+	if (optind < argc)
+		usage_error("'%s' is not an option", argv[optind]);
+	if (!options->nranks)
+		usage_error("-d LIST is missing: it names the devices");
+	return true;
 }

@@ -37,7 +37,10 @@ struct options {
 	bool verbose;
 };
 
-/* Ends the process with EXIT_USAGE and one line when they make no sense. */
-void parse_options(int argc, char **argv, struct options *options);
+/*
+ * Ends the process with EXIT_USAGE and one line when they make no sense. False
+ * when they only ask for words, which are printed.
+ */
+bool parse_options(int argc, char **argv, struct options *options);
 
 #endif
