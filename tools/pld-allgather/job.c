@@ -59,6 +59,64 @@ static int check(const struct options *options, int call, int rank,
 	return 0;
 }
 
+/* 64-bit FNV-1a. */
+static uint64_t digest(const unsigned char *bytes, size_t count)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	for (size_t i = 0; i < count; i++)
+		hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+/* Nobody ends the run before everybody has a result to show. */
+static int wait_for_all(const pld_distributed_tensor *moment, int rank)
+{
+	int nranks = (int)moment->shape.n[1];
+
+	for (int peer = 0; peer < nranks; peer++)
+		PLD_TRY(pld_system_notify(moment, peer, PLD_AT(1, rank), 1,
+					  PLD_ATOMIC_ADD));
+	for (int src = 0; src < nranks; src++)
+		PLD_TRY(pld_system_wait(moment, PLD_AT(1, src), 1, PLD_GE));
+	return 0;
+}
+
+static int call_with_mistake(const struct job *job, const pld_tensor *x,
+			     const pld_tensor *y,
+			     const pld_distributed_tensor *data,
+			     const pld_distributed_tensor *signal,
+			     pld_tile *tile)
+{
+	int nranks = job->options->nranks;
+	int rank, wrong, error;
+	pld_distributed_tensor moment;
+	pld_domain *domain;
+
+	PLD_TRY(pld_get_comm_ctx(data, &domain));
+	rank = pld_rank(domain);
+	PLD_TRY(pld_window(job->moment, PLD_SHAPE(2, nranks), PLD_INT32,
+			   &moment));
+	moment.name = "moment";
+	PLD_TRY(faulty_hand(job->options->fault, x, y, data, signal, &moment,
+			    tile));
+	job->digests[rank] = digest(y->data, y->bytes);
+	wrong = check(job->options, 0, rank, y->data);
+	error = wait_for_all(&moment, rank);
+	return wrong ? wrong : error;
+}
+
+static int refused_call(const struct job *job, const pld_tensor *x,
+			const pld_distributed_tensor *data,
+			const pld_distributed_tensor *signal, pld_tile *tile)
+{
+	pld_distributed_tensor source;
+
+	PLD_TRY(pld_window(job->source, x->shape, x->dtype, &source));
+	return faulty_builtin(job->options->fault, x, &source, data, signal,
+			      tile);
+}
+
 static int one_call(const struct job *job, int call, int rank,
 		    struct memory *memory)
 {
@@ -73,14 +131,22 @@ static int one_call(const struct job *job, int call, int rank,
 			   &signal));
 	PLD_TRY(pld_tensor_init(&x, memory->x, PLD_SHAPE(1, size),
 				options->dtype));
+	x.name = "x";
+	data.name = "data";
 	pattern_fill(memory->x, options->dtype,
 		     first_element(options, call, rank), size);
+	if (options->fault != FAULT_NONE && options->mode == MODE_BUILTIN)
+		return refused_call(job, &x, &data, &signal, &memory->tile);
 	if (options->mode == MODE_BUILTIN) {
 		PLD_TRY(allgather_builtin(&x, &data, &signal));
 		return check(options, call, rank, data.data);
 	}
 	PLD_TRY(pld_tensor_init(&y, memory->y, PLD_SHAPE(1, nranks * size),
 				options->dtype));
+	y.name = "y";
+	if (options->fault != FAULT_NONE)
+		return call_with_mistake(job, &x, &y, &data, &signal,
+					 &memory->tile);
 	PLD_TRY(allgather_hand(&x, &y, &data, &signal, &memory->tile, call + 1));
 	return check(options, call, rank, memory->y);
 }

@@ -7,8 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
+#include "cost.h"
+#include "ir.h"
 #include "job.h"
 
 static const char *mode_name(enum mode mode)
@@ -78,13 +81,71 @@ static double seconds(void)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
+static void tell_mistake(const struct options *options)
+{
+	printf("mistake: %s\nto be seen: %s\n", fault_mistake(options->fault),
+	       fault_symptom(options->fault));
+}
+
+/* Ranks that have no result to compare are left out. */
+static void tell_agreement(const struct job *job)
+{
+	int nranks = job->options->nranks;
+
+	for (int rank = 0; rank < nranks; rank++)
+		if (!job->digests[rank] || job->digests[rank] != job->digests[0])
+			return;
+	printf("all %d ranks have the same result\n", nranks);
+}
+
+static int print_ir(const struct options *options, const pld_domain *domain)
+{
+	for (int rank = 0; rank < options->nranks; rank++) {
+		struct ir ir;
+		int error = ir_read(domain, rank, &ir);
+
+		if (!error)
+			ir_print(&ir, rank, mode_name(options->mode));
+		ir_free(&ir);
+		PLD_TRY(error);
+	}
+	return 0;
+}
+
 static int run(const struct options *options, pld_domain *domain,
 	       struct job *job)
 {
 	static pld_rank_report reports[PLD_MAX_RANKS];
 	double start = seconds();
 	int error = pld_launch(domain, run_job, job, reports);
+	double end = seconds();
+	bool failed;
 
+	if (error && never_started(options, reports))
+		return say_error();
+	if (error)
+		tell_failures(options, reports, error);
+	if (options->fault != FAULT_NONE)
+		tell_agreement(job);
+	if (options->ir && print_ir(options, domain))
+		return say_error();
+	failed = (options->cost && !cost_card(options, domain)) || error;
+	if (!failed && options->verbose)
+		printf("%.3f ms from the launch to the last rank's end\n",
+		       (end - start) * 1e3);
+	puts(failed ? "FAILED" : "OK");
+	return failed ? EXIT_RUN_FAILED : EXIT_OK;
+}
+
+/* One mode's run, for its operations alone; 0 or the exit status. */
+static int trace_mode(struct options *options, enum mode mode,
+		      pld_domain *domain, struct job *job, struct ir *irs)
+{
+	static pld_rank_report reports[PLD_MAX_RANKS];
+	int error;
+
+	options->mode = mode;
+	error = pld_launch(domain, run_job, job, reports);
 	if (error && never_started(options, reports))
 		return say_error();
 	if (error) {
@@ -92,11 +153,48 @@ static int run(const struct options *options, pld_domain *domain,
 		puts("FAILED");
 		return EXIT_RUN_FAILED;
 	}
-	if (options->verbose)
-		printf("%.3f ms from the launch to the last rank's end\n",
-		       (seconds() - start) * 1e3);
-	puts("OK");
+	for (int rank = 0; rank < options->nranks; rank++)
+		if (ir_read(domain, rank, &irs[rank]))
+			return say_error();
 	return EXIT_OK;
+}
+
+static int run_diff(struct options *options, pld_domain *domain, struct job *job)
+{
+	static struct ir hand[PLD_MAX_RANKS], builtin[PLD_MAX_RANKS];
+	int status = trace_mode(options, MODE_HAND, domain, job, hand);
+
+	if (!status)
+		status = trace_mode(options, MODE_BUILTIN, domain, job, builtin);
+	for (int rank = 0; rank < options->nranks; rank++) {
+		if (!status)
+			ir_print_diff(&hand[rank], mode_name(MODE_HAND),
+				      &builtin[rank], mode_name(MODE_BUILTIN),
+				      rank);
+		ir_free(&hand[rank]);
+		ir_free(&builtin[rank]);
+	}
+	if (!status)
+		puts("OK");
+	return status;
+}
+
+static int alloc_for_mistake(const struct options *options, pld_domain *domain,
+			     struct job *job)
+{
+	size_t bytes = (size_t)options->nranks * sizeof(*job->digests);
+
+	if (options->fault == FAULT_NONE)
+		return 0;
+	job->digests = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (job->digests == MAP_FAILED)
+		return -ENOMEM;
+	PLD_TRY(pld_alloc_window_buffer_shaped(domain,
+					       PLD_SHAPE(1, options->size),
+					       options->dtype, &job->source));
+	return pld_alloc_signal(domain, PLD_SHAPE(2, options->nranks),
+				&job->moment);
 }
 
 static int alloc_windows(const struct options *options, pld_domain *domain,
@@ -108,8 +206,9 @@ static int alloc_windows(const struct options *options, pld_domain *domain,
 		PLD_TRY(pld_alloc_window_buffer_shaped(domain, shape,
 						       options->dtype,
 						       &job->data[i]));
-	return pld_alloc_signal(domain, PLD_SHAPE(options->nranks, 1),
-				&job->signal);
+	PLD_TRY(pld_alloc_signal(domain, PLD_SHAPE(options->nranks, 1),
+				 &job->signal));
+	return alloc_for_mistake(options, domain, job);
 }
 
 /* A result that could not be written is none. */
@@ -136,14 +235,19 @@ int main(int argc, char **argv)
 		.platform = options.platform,
 		.timeout_ns = options.timeout_ns,
 		.tile_bytes = options.tile_bytes,
+		.observe = options.ir || options.ir_diff || options.cost,
 	};
 	if (pld_domain_create(options.devices, options.nranks, &domain_options,
 			      &domain))
 		return say_error();
 	if (options.verbose)
 		tell_what_runs(&options, domain);
+	if (options.fault != FAULT_NONE)
+		tell_mistake(&options);
 	if (alloc_windows(&options, domain, &job))
 		status = say_error();
+	else if (options.ir_diff)
+		status = run_diff(&options, domain, &job);
 	else
 		status = run(&options, domain, &job);
 	pld_domain_destroy(domain);

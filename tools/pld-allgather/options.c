@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The command line, by getopt_long: each mistake in it is one line.
+ * The command line, by glibc's argp: long options, --help and --version in the
+ * form that every GNU tool has. argp says nothing itself when it cannot go on:
+ * each mistake is one line here.
  */
+#include <argp.h>
 #include <errno.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,9 +14,11 @@
 
 #include "options.h"
 
-#define NS_PER_S 1e9
+#define NS_PER_S INT64_C(1000000000)
 #define LONGEST_TIMEOUT_S 1e9
 #define LARGEST_TILE (1 << 30)
+/* A mistake that ends in a timeout is to be seen soon. */
+#define FAULT_TIMEOUT_NS NS_PER_S
 
 /* Options without a letter. */
 enum {
@@ -24,53 +28,59 @@ enum {
 	KEY_ITERS,
 	KEY_TIMEOUT,
 	KEY_TILE,
+	KEY_IR,
+	KEY_IR_DIFF,
+	KEY_COST,
+	KEY_INJECT,
 	KEY_HELP,
 	KEY_VERSION,
 };
 
-/* The colon in front: say nothing, and tell a missing value by ':'. */
-static const char letters[] = ":d:p:v";
-
-static const struct option words[] = {
-	{ "devices", required_argument, NULL, 'd' },
-	{ "platform", required_argument, NULL, 'p' },
-	{ "mode", required_argument, NULL, KEY_MODE },
-	{ "size", required_argument, NULL, KEY_SIZE },
-	{ "dtype", required_argument, NULL, KEY_DTYPE },
-	{ "iters", required_argument, NULL, KEY_ITERS },
-	{ "timeout", required_argument, NULL, KEY_TIMEOUT },
-	{ "tile", required_argument, NULL, KEY_TILE },
-	{ "verbose", no_argument, NULL, 'v' },
-	{ "help", no_argument, NULL, KEY_HELP },
-	{ "version", no_argument, NULL, KEY_VERSION },
-	{ NULL, 0, NULL, 0 },
+static const struct argp_option words[] = {
+	{ "devices", 'd', "LIST", 0,
+	  "device ids, one rank each, such as 0,1,2,3; 2 to 256, all different",
+	  0 },
+	{ "platform", 'p', "NAME", 0,
+	  "auto (kmod when it can be used, else memfd), kmod, memfd, or a2a3sim, another name of auto (default: $PLD_PLATFORM, else auto)",
+	  0 },
+	{ "mode", KEY_MODE, "MODE", 0,
+	  "hand (pull: stage, barrier, remote_load) or builtin (push: put, barrier, epilogue) (default: hand)",
+	  0 },
+	{ "size", KEY_SIZE, "N", 0,
+	  "elements per slice, 1 or more (default: 64)", 0 },
+	{ "dtype", KEY_DTYPE, "TYPE", 0,
+	  "fp64, fp32, fp16, bf16, int64, int32, int16, int8, uint64, uint32, uint16 or uint8 (default: fp32)",
+	  0 },
+	{ "iters", KEY_ITERS, "N", 0,
+	  "calls, each with data of its own and checked, 1 or more (default: 1)",
+	  0 },
+	{ "timeout", KEY_TIMEOUT, "SECONDS", 0,
+	  "longest wait for a peer, above 0, such as 0.5 (default: 30; 1 with --inject)",
+	  0 },
+	{ "tile", KEY_TILE, "BYTES", 0,
+	  "the builtin's staging tile, 8 to 2^30 (default: 65536)", 0 },
+	{ "verbose", 'v', NULL, 0, "tell what ran, and every rank's failure", 0 },
+	{ NULL, 0, NULL, 0, "To see what happens:", 1 },
+	{ "ir", KEY_IR, NULL, 0, "print the operations that ran, rank by rank",
+	  1 },
+	{ "ir-diff", KEY_IR_DIFF, NULL, 0,
+	  "run both modes and print their operations side by side", 1 },
+	{ "cost", KEY_COST, NULL, 0,
+	  "print what each rank moved beside the formula; FAILED if they differ",
+	  1 },
+	{ "inject", KEY_INJECT, "MISTAKE", 0,
+	  "make a mistake, to see what it looks like: wrong-slot, own-window, no-barrier, stage-offset, tile-source, window-source, dead-rank or missing-notify",
+	  1 },
+	{ NULL, 0, NULL, 0, "About the program:", 2 },
+	{ "help", KEY_HELP, NULL, 0, "print this", 2 },
+	{ "version", KEY_VERSION, NULL, 0, "print the version", 2 },
+	{ NULL, 0, NULL, 0, NULL, 0 },
 };
 
-static const char help[] =
-	"Usage: pld-allgather -d LIST [OPTION]...\n"
-	"Every rank gathers every rank's slice, and checks each element.\n"
-	"\n"
-	"  -d, --devices=LIST     device ids, one rank each, such as 0,1,2,3; 2 to 256,\n"
-	"                         all different\n"
-	"  -p, --platform=NAME    auto (kmod when it can be used, else memfd), kmod,\n"
-	"                         memfd, or a2a3sim, another name of auto\n"
-	"                         (default: $PLD_PLATFORM, else auto)\n"
-	"      --mode=MODE        hand (pull: stage, barrier, remote_load) or builtin\n"
-	"                         (push: put, barrier, epilogue) (default: hand)\n"
-	"      --size=N           elements per slice, 1 or more (default: 64)\n"
-	"      --dtype=TYPE       fp64, fp32, fp16, bf16, int64, int32, int16, int8,\n"
-	"                         uint64, uint32, uint16 or uint8 (default: fp32)\n"
-	"      --iters=N          calls, each with data of its own and checked, 1 or more\n"
-	"                         (default: 1)\n"
-	"      --timeout=SECONDS  longest wait for a peer, above 0, such as 0.5\n"
-	"                         (default: 30)\n"
-	"      --tile=BYTES       the builtin's staging tile, 8 to 2^30 (default: 65536)\n"
-	"  -v, --verbose          tell what ran, and every rank's failure\n"
-	"      --help             print this\n"
-	"      --version          print the version\n"
-	"\n"
-	"Prints OK and exits 0; or says what is wrong, prints FAILED and exits 1.\n"
-	"What cannot start exits 2.\n";
+static const char doc[] =
+	"Every rank gathers every rank's slice, and checks each element.\v"
+	"Prints OK and exits 0; or says what is wrong, prints FAILED and exits 1. "
+	"What cannot start exits 2.";
 
 _Noreturn static void usage_error(const char *format, ...)
 {
@@ -152,93 +162,205 @@ static pld_dtype parse_dtype(const char *name)
 	return (pld_dtype)dtype;
 }
 
+static enum fault parse_fault(const char *name)
+{
+	int fault = fault_parse(name);
+
+	if (fault < 0)
+		usage_error("--inject: '%s' is not wrong-slot, own-window, no-barrier, stage-offset, tile-source, window-source, dead-rank or missing-notify",
+			    name);
+	return (enum fault)fault;
+}
+
 static int64_t parse_timeout(const char *text)
 {
 	char *end;
 	double seconds = strtod(text, &end);
 
 	if (end == text || *end || !(seconds > 0) ||
-	    !(seconds <= LONGEST_TIMEOUT_S) || seconds * NS_PER_S < 1)
+	    !(seconds <= LONGEST_TIMEOUT_S) || seconds * (double)NS_PER_S < 1)
 		usage_error("--timeout: '%s' is not a number of seconds above 0 and up to %g",
 			    text, LONGEST_TIMEOUT_S);
-	return (int64_t)(seconds * NS_PER_S);
+	return (int64_t)(seconds * (double)NS_PER_S);
 }
 
-/* How many options that word, of two dashes, may be short for. */
-static int options_meant(const char *word)
+/* The option of that letter, or NULL. */
+static const struct argp_option *letter_option(char letter)
+{
+	for (const struct argp_option *o = words; o->name || o->doc; o++)
+		if (letter && o->key == letter)
+			return o;
+	return NULL;
+}
+
+/* The option that the word, of two dashes, is short for, and how many are. */
+static const struct argp_option *long_option(const char *word, int *meant)
 {
 	size_t length = strcspn(word, "=") - 2;
-	int meant = 0;
+	const struct argp_option *found = NULL;
 
-	for (const struct option *o = words; o->name; o++)
-		meant += !strncmp(o->name, word + 2, length);
-	return meant;
+	*meant = 0;
+	for (const struct argp_option *o = words; o->name || o->doc; o++) {
+		if (!o->name || strncmp(o->name, word + 2, length) != 0)
+			continue;
+		found = o;
+		*meant += 1;
+		/* Whole, it is not short for others. */
+		if (strlen(o->name) == length) {
+			*meant = 1;
+			break;
+		}
+	}
+	return found;
 }
 
-static bool is_option(int key)
+_Noreturn static void refuse_long(const char *word)
 {
-	for (const struct option *o = words; o->name; o++)
-		if (o->val == key)
-			return true;
-	return false;
-}
+	int meant;
+	const struct argp_option *option = long_option(word, &meant);
 
-/* What getopt_long did not take: key is what it returned. */
-_Noreturn static void refuse_option(int key, char **argv)
-{
-	/* Only if it is a long one: a letter may have others behind it. */
-	const char *word = argv[optind - 1];
-
-	if (key == ':' && strncmp(word, "--", 2) != 0)
-		usage_error("option '-%c' wants a value", optopt);
-	if (key == ':')
-		usage_error("option '%s' wants a value", word);
-	if (optopt && is_option(optopt))
-		usage_error("option '%s' takes no value", word);
-	if (optopt)
-		usage_error("there is no option '-%c'", optopt);
-	if (options_meant(word) > 1)
+	if (!meant)
+		usage_error("there is no option '%s'", word);
+	if (meant > 1)
 		usage_error("option '%s' is ambiguous", word);
-	usage_error("there is no option '%s'", word);
+	if (option->arg)
+		usage_error("option '%s' wants a value", word);
+	usage_error("option '%s' takes no value", word);
 }
 
-static void take_option(int key, char *value, struct options *options)
+/* Letters in a row; returns when there is nothing wrong with them. */
+static void refuse_letters(const char *word)
 {
+	for (const char *at = word + 1; *at; at++) {
+		const struct argp_option *option = letter_option(*at);
+
+		if (!option)
+			usage_error("there is no option '-%c'", *at);
+		if (option->arg && !at[1])
+			usage_error("option '-%c' wants a value", *at);
+		if (option->arg)
+			return;
+	}
+}
+
+/* What argp did not take is the word before next, or next within its letters. */
+static void refuse_option(const struct argp_state *state)
+{
+	const char *word = state->argv[state->next - 1];
+
+	if (!strncmp(word, "--", 2))
+		refuse_long(word);
+	if (*word == '-')
+		refuse_letters(word);
+	refuse_letters(state->argv[state->next]);
+}
+
+static error_t take_option(int key, char *value, struct argp_state *state)
+{
+	struct options *options = state->input;
+
 	switch (key) {
 	case 'd':
 		parse_devices(options, value);
-		break;
+		return 0;
 	case 'p':
 		options->platform = value;
-		break;
+		return 0;
 	case 'v':
 		options->verbose = true;
-		break;
+		return 0;
 	case KEY_MODE:
 		options->mode = parse_mode(value);
-		break;
+		options->mode_given = true;
+		return 0;
 	case KEY_SIZE:
 		options->size = parse_number("--size", value, 1, INT64_MAX);
-		break;
+		return 0;
 	case KEY_DTYPE:
 		options->dtype = parse_dtype(value);
-		break;
+		return 0;
 	case KEY_ITERS:
 		options->iters = (int)parse_number("--iters", value, 1, INT_MAX);
-		break;
+		return 0;
 	case KEY_TIMEOUT:
 		options->timeout_ns = parse_timeout(value);
-		break;
+		return 0;
 	case KEY_TILE:
 		options->tile_bytes =
 			(size_t)parse_number("--tile", value, 8, LARGEST_TILE);
-		break;
+		return 0;
+	case KEY_IR:
+		options->ir = true;
+		return 0;
+	case KEY_IR_DIFF:
+		options->ir_diff = true;
+		return 0;
+	case KEY_COST:
+		options->cost = true;
+		return 0;
+	case KEY_INJECT:
+		options->fault = parse_fault(value);
+		return 0;
+	case KEY_HELP:
+		options->help = true;
+		return 0;
+	case KEY_VERSION:
+		options->version = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		usage_error("'%s' is not an option", value);
+	case ARGP_KEY_ERROR:
+		refuse_option(state);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
 	}
+}
+
+static const char *mode_of(const struct options *options)
+{
+	return options->mode == MODE_HAND ? "hand" : "builtin";
+}
+
+/* A mistake belongs to a mode, and is made once. */
+static void complete_fault(struct options *options)
+{
+	enum mode mode = fault_is_builtin(options->fault) ? MODE_BUILTIN
+							  : MODE_HAND;
+
+	if (options->mode_given && options->mode != mode)
+		usage_error("--inject %s is not for --mode %s",
+			    fault_name(options->fault), mode_of(options));
+	options->mode = mode;
+	if (options->iters != 1)
+		usage_error("--inject is for one call, not for %d",
+			    options->iters);
+	if (!options->timeout_ns)
+		options->timeout_ns = FAULT_TIMEOUT_NS;
+}
+
+static void complete(struct options *options)
+{
+	if (!options->nranks)
+		usage_error("-d LIST is missing: it names the devices");
+	if (options->ir_diff && options->iters != 1)
+		usage_error("--ir-diff is for one call, not for %d",
+			    options->iters);
+	if (options->ir_diff &&
+	    (options->ir || options->cost || options->fault != FAULT_NONE))
+		usage_error(
+			"--ir-diff goes with none of --ir, --cost and --inject");
+	if (options->fault != FAULT_NONE)
+		complete_fault(options);
 }
 
 bool parse_options(int argc, char **argv, struct options *options)
 {
-	int key;
+	static const struct argp argp = {
+		.options = words,
+		.parser = take_option,
+		.doc = doc,
+	};
 
 	*options = (struct options){
 		.mode = MODE_HAND,
@@ -246,24 +368,15 @@ bool parse_options(int argc, char **argv, struct options *options)
 		.dtype = PLD_FP32,
 		.iters = 1,
 	};
-	while ((key = getopt_long(argc, argv, letters, words, NULL)) >= 0) {
-		switch (key) {
-		case '?':
-		case ':':
-			refuse_option(key, argv);
-		case KEY_HELP:
-			fputs(help, stdout);
-			return false;
-		case KEY_VERSION:
-			printf("pld-allgather %s\n", pld_version());
-			return false;
-		default:
-			take_option(key, optarg, options);
-		}
-	}
-	if (optind < argc)
-		usage_error("'%s' is not an option", argv[optind]);
-	if (!options->nranks)
-		usage_error("-d LIST is missing: it names the devices");
-	return true;
+	argp_parse(&argp, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL,
+		   options);
+	if (options->help)
+		argp_help(&argp, stdout,
+			  ARGP_HELP_LONG | ARGP_HELP_DOC | ARGP_HELP_SHORT_USAGE,
+			  "pld-allgather");
+	else if (options->version)
+		printf("pld-allgather %s\n", pld_version());
+	else
+		complete(options);
+	return !options->help && !options->version;
 }

@@ -8,6 +8,8 @@
 
 #include <pld.h>
 
+#include "fault.h"
+
 /* How the program ends. */
 enum {
 	EXIT_OK = 0,
@@ -28,6 +30,7 @@ struct options {
 	/* NULL: the library's choice */
 	const char *platform;
 	enum mode mode;
+	bool mode_given;
 	/* elements per slice */
 	int64_t size;
 	pld_dtype dtype;
@@ -35,6 +38,13 @@ struct options {
 	int64_t timeout_ns;
 	size_t tile_bytes;
 	bool verbose;
+	/* what to show of what ran */
+	bool ir;
+	bool ir_diff;
+	bool cost;
+	enum fault fault;
+	bool help;
+	bool version;
 };
 
 /*
