@@ -189,7 +189,7 @@ too_large_to_count()
 
 larger_than_memory()
 {
-	refused "pld.alloc_window_buffer: asked for 16000000000000 bytes on each of 2 ranks, [0-9]* bytes \(each\|in all\) are available" \
+	refused "pld.alloc_window_buffer: asked for 16000000000000 bytes on each of 2 ranks, [0-9]* bytes each are available" \
 		-d 0,1 --size 1000000000000 --dtype int64
 }
 

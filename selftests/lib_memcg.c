@@ -43,7 +43,7 @@ static unsigned long long available_told(size_t asked, int nranks)
 	int ranks;
 
 	if (sscanf(pld_last_error(),
-		   "pld.alloc_window_buffer: asked for %llu bytes on each of %d ranks, %llu bytes ",
+		   "pld.alloc_window_buffer: asked for %llu bytes on each of %d ranks, %llu bytes each",
 		   &bytes, &ranks, &available) != 3 ||
 	    bytes != asked || ranks != nranks)
 		return 0;
@@ -442,8 +442,26 @@ TEST_F(files, of_a_full_group_leave_nothing)
 	ASSERT_EQ(0, pretend("cgroup", "0::/x\n"));
 	ASSERT_EQ(0, group_v2(ROOT "/x", "67108864", 65 * MIB, 0, 0));
 	EXPECT_REFUSED(-ENOMEM,
-		       "pld.alloc_window_buffer: asked for 1 bytes on each of 1 ranks, 0 bytes in all are available",
+		       "pld.alloc_window_buffer: asked for 1 bytes on each of 1 ranks, 0 bytes each are available",
 		       pld_alloc_window_buffer(self->domain, 1, &none));
+}
+
+/* Of 2 GiB, by three ranks. */
+TEST_F(files, are_shared_by_the_ranks)
+{
+	pld_window_buffer *none;
+	pld_domain *three;
+
+	NEED_FILES();
+	three = make_domain(3);
+	ASSERT_NE(NULL, three);
+	ASSERT_EQ(0, pretend("/proc/meminfo", MEMINFO("2097152")));
+	ASSERT_EQ(0, pretend("cgroup", "0::/\n"));
+	EXPECT_EQ(-ENOMEM,
+		  pld_alloc_window_buffer(three, MORE_THAN_THERE_IS, &none));
+	EXPECT_EQ((GIVEN(2048 * MIB) - 3 * RANK_BYTES) / 3,
+		  available_told(MORE_THAN_THERE_IS, 3));
+	pld_domain_destroy(three);
 }
 
 TEST_F(files, say_what_can_be_had)

@@ -48,7 +48,8 @@ int pld_check_available(const pld_window_buffer *buffer)
 	if (asked + page_tables(domain, asked) <= available)
 		return 0;
 	return pld_error(ENOMEM,
-			 "pld.alloc_window_buffer: asked for %zu bytes on each of %d ranks, %llu bytes in all are available",
+			 "pld.alloc_window_buffer: asked for %zu bytes on each of %d ranks, %llu bytes each are available",
 			 buffer->bytes, domain->nranks,
-			 (unsigned long long)available);
+			 (unsigned long long)available /
+				 (unsigned long long)domain->nranks);
 }
