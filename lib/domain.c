@@ -185,6 +185,7 @@ int pld_domain_reset(pld_domain *domain)
 	PLD_TRY(domain->platform->reset(domain));
 	domain->launched = false;
 	domain->broken = 0;
+	domain->abort_code = 0;
 	return 0;
 }
 

@@ -402,7 +402,10 @@ SLOW_TEST_F(launch, abort_ends_all_with_its_code)
 			EXPECT_STREQ("rank 0: pld.system.wait: rank 2 aborted with code -7",
 				     reports[0].message);
 		ASSERT_EQ(0, pld_domain_reset(self->domain));
+		EXPECT_EQ(0, pld_abort_code(self->domain));
 	}
+	RUN(self->domain, return_positive, NULL);
+	EXPECT_EQ(0, pld_abort_code(self->domain));
 }
 
 TEST_F(launch, abort_on_the_host_side_is_refused)

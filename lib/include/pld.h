@@ -245,7 +245,10 @@ typedef struct pld_rank_report {
 PLD_API int pld_launch(pld_domain *domain, pld_kernel *kernel, void *arg,
 		       pld_rank_report *reports);
 
-/** The code of the last pld_abort, after pld_launch has returned -ECANCELED. */
+/**
+ * The code of the pld_abort that ended the last launch; 0 when none did, and
+ * again after pld_domain_reset.
+ */
 PLD_API int pld_abort_code(const pld_domain *domain);
 
 /* ---- rank side: who am I ---- */
