@@ -7,7 +7,7 @@
 # mirror of its sources made of symbolic links: each kernel has its own
 # objects, and the top folder gets the finished module only.
 
-PLD_VERSION := 0.1.0
+include kmod/version.mk
 SOVERSION := 0
 
 O ?= build
@@ -117,7 +117,7 @@ UTSRELEASE := include/generated/utsrelease.h
 KRELEASE = $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' \
 	"$(KDIR)/$(UTSRELEASE)" 2>/dev/null)
 KBUILD_DIR = $(ABS_O)/modules-$(KRELEASE)
-KBUILD_MAKE = $(MAKE) -C $(KDIR) M=$(KBUILD_DIR) PLD_VERSION=$(PLD_VERSION) \
+KBUILD_MAKE = $(MAKE) -C $(KDIR) M=$(KBUILD_DIR) \
 	CONFIG_DEBUG_INFO_BTF_MODULES= \
 	$(if $(C),C=$(C)) $(if $(W),W=$(W)) $(if $(V),V=$(V)) \
 	$(if $(KCC),CC=$(KCC))

@@ -63,4 +63,5 @@ module_init(pld_sim_init);
 module_exit(pld_sim_exit);
 
 MODULE_DESCRIPTION("Simulated accelerator ranks with symmetric windows");
+MODULE_VERSION(PLD_VERSION);
 MODULE_LICENSE("GPL");

@@ -17,6 +17,9 @@ pld-uapi := $(wildcard $(pld-here)../uapi)
 ccflags-y += -I$(pld-here) -I$(obj)/$(pld-dir)
 ccflags-y += $(if $(pld-uapi),-I$(pld-uapi))
 
+include $(pld-here)version.mk
+CFLAGS_$(pld-dir)main.o += -DPLD_VERSION=\"$(PLD_VERSION)\"
+
 # The kernel's name, and its headers as prerequisites, have the probes done
 # again for another kernel and for a changed one.
 pld-headers := $(wildcard $(objtree)/include/generated/utsrelease.h \

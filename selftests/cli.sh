@@ -305,6 +305,14 @@ version_is_told()
 	"$tool" --version | grep -qx 'pld-allgather [0-9]*\.[0-9]*\.[0-9]*'
 }
 
+# Tool and module come from one tree.
+module_has_the_same_version()
+{
+	[ -e /sys/module/pld_sim/version ] || return 4
+	[ "pld-allgather $(cat /sys/module/pld_sim/version)" = \
+		"$("$tool" --version)" ]
+}
+
 verbose_tells_what_ran()
 {
 	"$tool" -d 3,1 --mode builtin --size 5 --dtype int16 --iters 2 -v \
@@ -555,7 +563,7 @@ mistakes_of_the_command_line()
 }
 
 launcher=
-plan 67
+plan 68
 for nranks in 2 3 4 8; do
 	check "right_with_${nranks}_ranks" all_right "$(first $nranks)" \
 		"1 63 64 4096" "$few_types"
@@ -612,6 +620,7 @@ check members_of_the_group_need_no_root group_members_may
 
 check help_has_every_option help_is_complete
 check version_has_three_numbers version_is_told
+check version_is_the_modules_too module_has_the_same_version
 check verbose_says_what_ran verbose_tells_what_ran
 check wrong_element_by_hand_is_named wrong_element_is_named hand 9
 check wrong_element_of_builtin_is_named wrong_element_is_named builtin 7
