@@ -24,10 +24,11 @@
  * then all are woken, and a waiter looks after B.
  *
  * A change that nobody rings for, such as a DMA engine's, is seen because
- * sleepers look again every PLD_RECHECK.
+ * sleepers look again every recheck_ms.
  */
 #include <linux/hrtimer.h>
 #include <linux/ktime.h>
+#include <linux/moduleparam.h>
 #include <linux/nospec.h>
 #include <linux/overflow.h>
 #include <linux/sched/signal.h>
@@ -39,7 +40,11 @@
 #include "wait.h"
 #include "window.h"
 
-#define PLD_RECHECK (20 * NSEC_PER_MSEC)
+static unsigned int recheck_ms = 20;
+module_param(recheck_ms, uint, 0444);
+MODULE_PARM_DESC(recheck_ms,
+		 "after how many ms a sleeping wait looks at its cell by itself (default 20; 0: never)");
+
 /* By how much a sleep may end late, in favour of fewer timer interrupts. */
 #define PLD_SLACK (50 * NSEC_PER_USEC)
 
@@ -74,9 +79,10 @@ static bool satisfied(const struct pld_waiter *waiter, s32 value)
 
 static void sleep_until(ktime_t deadline)
 {
-	ktime_t recheck = ktime_add_ns(ktime_get(), PLD_RECHECK);
-	ktime_t until = min(deadline, recheck);
+	ktime_t until = deadline;
 
+	if (recheck_ms)
+		until = min(until, ktime_add_ms(ktime_get(), recheck_ms));
 	schedule_hrtimeout_range_clock(&until, PLD_SLACK, HRTIMER_MODE_ABS,
 				       CLOCK_MONOTONIC);
 }

@@ -252,8 +252,10 @@ enum pld_sim_cmp {
  *
  * Sleeps until the cell satisfies the comparison. Whoever changes the cell
  * must then read the waiters word of the rank's doorbell, with a full barrier
- * between the two, and call PLD_IOC_RING when it is not zero. Cells are also
- * looked at again now and then, for writers that ring nothing.
+ * between the two, and call PLD_IOC_RING when it is not zero. For writers that
+ * ring nothing, a sleeping wait also looks at its cell again every recheck_ms,
+ * a parameter of the module; when that is 0, at a ring and at the deadline
+ * only.
  */
 struct pld_sim_wait {
 	__u32 size;
