@@ -21,7 +21,9 @@ BINDIR ?= $(PREFIX)/bin
 DOCDIR ?= $(PREFIX)/share/doc/pld-sim
 UDEVDIR ?= $(PREFIX)/lib/udev/rules.d
 
-# What libpld itself is linked with.
+# What libpld itself is linked with. In libpld.pc it stands in Libs.private, not
+# as Requires.private: hwloc.pc adds what a static hwloc needs, such as -ludev,
+# which on Debian cannot be linked with. libpld.a goes with the shared hwloc.
 LIB_LIBS := -lhwloc
 
 export PLD_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pld-sim

@@ -95,7 +95,11 @@ sed -i "s|^prefix=.*|prefix=$dest/prefix|; s|/opt/pld|\${prefix}|" \
 	"$PKG_CONFIG_LIBDIR/libpld.pc"
 read -r -a flags <<< "$(pkg-config --cflags libpld)"
 read -r -a shared <<< "$(pkg-config --libs libpld)"
-read -r -a static <<< "$(pkg-config --static --libs libpld)"
+# A folder with libpld.a alone; hwloc is shared all the same.
+mkdir "$dest/static"
+cp "$dest/prefix/lib/libpld.a" "$dest/static"
+read -r -a static <<< "$(pkg-config --static --libs \
+	--define-variable=libdir="$dest/static" libpld)"
 version=$(pkg-config --modversion libpld)
 headers_alone
 program program.c
@@ -103,7 +107,7 @@ program program.cc
 runs gcc program.c "${shared[@]}"
 runs g++ program.cc "${shared[@]}"
 runs clang program.c "${shared[@]}"
-# libpld.a; Debian has no libhwloc.a that is complete without more libraries.
-runs gcc program.c "${static[@]/#-lpld/-l:libpld.a}"
+runs gcc program.c "${static[@]}"
+runs g++ program.cc "${static[@]}"
 only_pld_is_exported
 "$dest/prefix/bin/pld-allgather" --version | grep -F "$version"
