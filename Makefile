@@ -214,7 +214,8 @@ export PC
 
 install: lib tools
 	$(say) INSTALL '$(DESTDIR)$(PREFIX)'
-	$(Q)install -d "$(call dest,INCLUDEDIR)/linux" "$(call dest,DOCDIR)" \
+	$(Q)install -d "$(call dest,INCLUDEDIR)/linux" \
+		"$(call dest,DOCDIR)/doc" \
 		"$(call dest,LIBDIR)/pkgconfig" "$(call dest,BINDIR)" \
 		"$(call dest,UDEVDIR)"
 	$(Q)install -m 644 lib/include/pld.h "$(call dest,INCLUDEDIR)"
@@ -226,9 +227,11 @@ install: lib tools
 	$(Q)for tool in $(TOOLS); do \
 		install -m 755 "$(O)/tools/$$tool" "$(call dest,BINDIR)"; done
 	$(Q)install -m 644 scripts/70-pld-sim.rules "$(call dest,UDEVDIR)"
-	$(Q)for doc in README.md doc/*.md doc/*.svg; do \
-		[ ! -e "$$doc" ] || \
-		install -m 644 "$$doc" "$(call dest,DOCDIR)"; done
+	$(Q)install -m 644 README.md CONTRIBUTING.md "$(call dest,DOCDIR)"
+	$(Q)install -m 644 doc/*.md doc/*.svg "$(call dest,DOCDIR)/doc"
+	$(Q)sed -i "s|(lib/include/pld\.h)|($$(realpath -m \
+		--relative-to="$(call dest,DOCDIR)" \
+		"$(call dest,INCLUDEDIR)/pld.h"))|" "$(call dest,DOCDIR)/README.md"
 	$(Q)[ -n "$(DESTDIR)" ] || ldconfig 2>/dev/null || true
 
 uninstall:

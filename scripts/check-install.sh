@@ -78,6 +78,18 @@ only_pld_is_exported()
 	[ -z "$others" ] || die "exported: $others"
 }
 
+# Links between the installed documents, and to the header.
+links_lead_somewhere()
+{
+	local doc link
+
+	find "$dest/prefix/share/doc" -name '*.md' | while IFS= read -r doc; do
+		for link in $(grep -o '](\.*[^):#]*)' "$doc" | tr -d '()]'); do
+			[ -e "${doc%/*}/$link" ] || die "$doc: no $link"
+		done
+	done
+}
+
 cd "$PLD_TOP"
 rm -rf "$dest"
 mkdir -p "$dest"
@@ -102,6 +114,7 @@ read -r -a static <<< "$(pkg-config --static --libs \
 	--define-variable=libdir="$dest/static" libpld)"
 version=$(pkg-config --modversion libpld)
 headers_alone
+links_lead_somewhere
 program program.c
 program program.cc
 runs gcc program.c "${shared[@]}"
