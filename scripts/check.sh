@@ -144,6 +144,21 @@ drop_in()
 		-- tree/kselftest-run
 }
 
+# On a kernel that nobody has headers of, nothing is begun.
+demo_without_headers()
+{
+	local fake=$work/no-headers out
+
+	mkdir -p "$fake"
+	printf '#!/bin/sh\necho 0.0-none\n' > "$fake/uname"
+	chmod +x "$fake/uname"
+	if out=$(PATH=$fake:$PATH HOST=1 "$PLD_TOP/scripts/demo.sh" 2>&1); then
+		return 1
+	fi
+	echo "$out"
+	[ "$out" = "demo.sh: no headers of this machine's kernel in /lib/modules/0.0-none/build: apt-get install linux-headers-0.0-none" ]
+}
+
 install()
 {
 	"$PLD_TOP/scripts/check-install.sh" "$work/gcc" "$work/install"
@@ -277,6 +292,7 @@ main()
 	step licence-tags '' licence_tags
 	step install '' install
 	step example '' example
+	step demo-without-headers '' demo_without_headers
 	step native tap native gcc 'lib_*' cli.sh
 	step native-asan tap native asan 'lib_*'
 	step native-valgrind tap native_valgrind

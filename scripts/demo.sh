@@ -9,6 +9,10 @@
 unset MAKEFLAGS MFLAGS
 MAKE="make --no-print-directory -j$(nproc)"
 DEVICES=0,1,2,3
+RELEASE=$(uname -r)
+HEADERS=/lib/modules/$RELEASE/build
+# Not whatever the environment has by that name.
+[ "${HOST:-}" = 1 ] || HOST=
 
 # Both modes; also run in the guest, whose shell is busybox.
 both_modes()
@@ -21,15 +25,22 @@ both_modes()
 	done
 }
 
+# What can be known to be missing before anything is built or loaded.
+can_use_this_kernel()
+{
+	[ -e "$HEADERS/include/generated/utsrelease.h" ] ||
+		die "no headers of this machine's kernel in $HEADERS: apt-get install linux-headers-$RELEASE"
+	[ ! -e /sys/module/pld_sim ] ||
+		die "the module is loaded already: rmmod pld_sim"
+}
+
 on_this_kernel()
 {
 	local root='' status=0
 
 	[ "$(id -u)" = 0 ] || root=sudo
-	[ -e "/lib/modules/$(uname -r)/build" ] ||
-		die "no headers of this kernel: apt-get install linux-headers-$(uname -r)"
-	$MAKE modules "KDIR=/lib/modules/$(uname -r)/build"
-	say "on the module, in this machine's kernel $(uname -r):"
+	$MAKE modules "KDIR=$HEADERS"
+	say "on the module, in this machine's kernel $RELEASE:"
 	say "\$ insmod pld_sim.ko"
 	$root insmod pld_sim.ko
 	$root bash -c "$(declare -f both_modes)
@@ -48,11 +59,12 @@ in_guest()
 }
 
 cd "$PLD_TOP"
+[ -z "$HOST" ] || can_use_this_kernel
 scripts/setup.sh 6.1
 $MAKE all
 say "embedded, on memfd:"
 both_modes memfd $DEVICES
-if [ -n "${HOST:-}" ]; then
+if [ -n "$HOST" ]; then
 	on_this_kernel
 else
 	in_guest
