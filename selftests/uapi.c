@@ -238,6 +238,17 @@ TEST_F(command, longer_with_garbage_is_E2BIG_and_changes_nothing)
 	EXPECT_EQ(0, CALL(self, variant));
 }
 
+TEST_F(command, longer_than_a_page_is_E2BIG)
+{
+	char page[SIM_PAGE + 8] = { 0 };
+	__u32 size = SIM_PAGE + 8;
+
+	memcpy(page, &self->args, variant->size);
+	memcpy(page, &size, sizeof(size));
+	EXPECT_EQ(-E2BIG,
+		  sim_ioctl(self->fd[variant->kind], variant->cmd, page));
+}
+
 /* One bit after the other of the word at @at, unless @known. */
 static int refuses_bits(FIXTURE_DATA(command) * self, int fd, unsigned long cmd,
 			int at, __u32 known, int errno_)

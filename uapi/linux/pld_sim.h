@@ -37,18 +37,27 @@
  *
  *  - ENOTTY: the command is not known, or not to this kind of file
  *  - EINVAL: a size below the first version's, or a value that no version
- *    accepts: unknown enum value, reserved field not zero
- *  - E2BIG: a tail that this kernel does not know is not zero
+ *    accepts: unknown enum value, reserved field not zero, no ranks, no bytes,
+ *    a device named twice, a cell that is not aligned, a private mapping
+ *  - E2BIG: a tail that this kernel does not know is not zero, or a size is
+ *    above 4096
  *  - EOPNOTSUPP: a flag that this kernel does not know
  *  - EFAULT: an address that cannot be read or written
+ *  - EBADF: the file descriptor of a join is not a domain file's
+ *  - EACCES: open() without the node's permission; a mapping that would be
+ *    executable, or writable where it says read-only
+ *  - EINTR: a signal whose handler does not restart system calls came during a
+ *    wait or a join; nothing has changed, and the call can be made again
  *  - EOVERFLOW: arithmetic on the caller's numbers does not fit
- *  - ENOENT: no such device, or no such window
- *  - ERANGE: a rank or an offset outside its object
+ *  - ENOENT: no such device, no such window, or nothing at an mmap() offset
+ *  - ERANGE: a rank or an offset outside its object, or a mapping that goes
+ *    on behind it
  *  - ENOTCONN: the file has not joined a domain
  *  - EISCONN: the file has joined a domain already
  *  - EPERM: a rank file in the hands of a process that did not join with it
  *  - EBUSY: the rank is held, or ranks are still joined
  *  - ENOMEM: not enough memory, or more than a device's limit
+ *  - EMFILE, ENFILE: no file descriptor is left for a domain file
  *  - ENOSPC: PLD_SIM_MAX_WINDOWS windows are there, or mmap() offsets have run
  *    out
  *  - ETIMEDOUT: a wait's deadline has passed; a domain broken by
