@@ -267,6 +267,12 @@ no_module()
 		-d 0,1 -p kmod
 }
 
+interrupted_ranks_join()
+{
+	[ -e /dev/pld_sim ] && ! has_sanitizer || return 4
+	PLD_FAULT=signals LD_PRELOAD=$PWD/faults.so ok -d 0,1 -p kmod
+}
+
 # Nobody, without a capability.
 memfd_needs_no_privileges()
 {
@@ -563,7 +569,7 @@ mistakes_of_the_command_line()
 }
 
 launcher=
-plan 68
+plan 69
 for nranks in 2 3 4 8; do
 	check "right_with_${nranks}_ranks" all_right "$(first $nranks)" \
 		"1 63 64 4096" "$few_types"
@@ -616,6 +622,7 @@ check no_permission_is_told refused_by_fault no-permission \
 check other_version_is_told refused_by_fault other-version \
 	"platform kmod: version mismatch: the loaded module has ABI version 2, this libpld 1; load the pld_sim.ko of pld [0-9.]*"
 check memfd_needs_no_privileges memfd_needs_no_privileges
+check ranks_interrupted_by_signals_join_all_the_same interrupted_ranks_join
 check members_of_the_group_need_no_root group_members_may
 
 check help_has_every_option help_is_complete

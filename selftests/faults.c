@@ -5,6 +5,7 @@
  *
  *  no-permission	/dev/pld_sim cannot be opened
  *  other-version	the module is of another ABI version
+ *  signals		a signal interrupts the first join of each process
  *  bad-copy		every copy of 77 bytes adds 1 to byte 5
  */
 /* This defines open() itself, not open64(). */
@@ -55,6 +56,7 @@ int open(const char *path, int flags, ...)
 
 int ioctl(int fd, unsigned long request, ...)
 {
+	static int interrupted;
 	struct pld_sim_info *info;
 	va_list args;
 	void *arg;
@@ -62,6 +64,10 @@ int ioctl(int fd, unsigned long request, ...)
 	va_start(args, request);
 	arg = va_arg(args, void *);
 	va_end(args);
+	if (request == PLD_IOC_JOIN && fault_is("signals") && !interrupted++) {
+		errno = EINTR;
+		return -1;
+	}
 	if (request == PLD_IOC_INFO && fault_is("other-version")) {
 		info = arg;
 		info->abi_version = PLD_SIM_ABI_VERSION + 1;

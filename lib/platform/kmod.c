@@ -165,11 +165,22 @@ static int map_read_only(pld_domain *domain, uint64_t offset, size_t bytes,
 	return 0;
 }
 
+/* A signal's handler is no reason not to join. */
+static int join(int fd, struct pld_sim_join *args)
+{
+	int error;
+
+	do
+		error = ioctl(fd, PLD_IOC_JOIN, args);
+	while (error && errno == EINTR);
+	return error;
+}
+
 /* The rank's file is opened here, so that this process and no other owns it. */
 static int kmod_attach(pld_domain *domain)
 {
-	struct pld_sim_join join = {
-		.size = sizeof(join),
+	struct pld_sim_join args = {
+		.size = sizeof(args),
 		.domain_fd = domain->domain_fd,
 		.rank = (uint32_t)domain->rank,
 	};
@@ -181,15 +192,15 @@ static int kmod_attach(pld_domain *domain)
 		return fd;
 	close(domain->platform_fd);
 	domain->platform_fd = fd;
-	if (ioctl(fd, PLD_IOC_JOIN, &join)) {
-		if (join.reason != PLD_FAIL_NONE)
-			return pld_broken("joining the domain", join.reason,
-					  join.failed_rank, join.code);
+	if (join(fd, &args)) {
+		if (args.reason != PLD_FAIL_NONE)
+			return pld_broken("joining the domain", args.reason,
+					  args.failed_rank, args.code);
 		return pld_error(errno,
 				 "platform kmod: cannot join as rank %d: %s",
 				 domain->rank, strerror(errno));
 	}
-	domain->epoch = join.epoch;
+	domain->epoch = args.epoch;
 	PLD_TRY(map_read_only(domain, PLD_SIM_MMAP_STATUS,
 			      sizeof(struct pld_sim_status), &address));
 	domain->status = address;
