@@ -1,18 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# pld-allgather as its users meet it: results, refusals word by word, exit
-# statuses, and ranks that are killed or stopped. The tool is $PLD_ALLGATHER,
-# or the one in the PATH; the platform is $PLD_PLATFORM. On kmod, which the
+# pld-allgather on a platform, which is $PLD_PLATFORM: results, what the
+# platform refuses, and ranks that are killed or stopped. On kmod, which the
 # emulated guest runs, fewer sizes and types are tried together.
 
 # shellcheck source-path=SCRIPTDIR disable=SC2317 # functions are called by way of check
-. "$(dirname "$0")/tap.inc"
-
-tool=${PLD_ALLGATHER:-$(command -v pld-allgather)}
-[ -x "$tool" ] || skip "there is no pld-allgather: set PLD_ALLGATHER to its file"
-tmp=$(mktemp -d) || exit 1
+. "$(dirname "$0")/tool.inc"
 trap 'kill_all; rm -rf "$tmp"' EXIT
+
 why_not=$("$tool" -d 0,1 2>&1) || case $why_not in
 *"platform kmod: no "*) skip "$why_not" ;;
 esac
@@ -35,23 +31,9 @@ available_kib()
 	awk '/^MemAvailable/ { print $2 }' /proc/meminfo
 }
 
-# What preloaded faults cannot be brought into.
-has_sanitizer()
-{
-	grep -q __asan_init "$tool"
-}
-
 #
 # 1. Results.
 #
-
-ok()
-{
-	[ "$("$tool" "$@" 2>"$tmp/err")" = OK ] && [ ! -s "$tmp/err" ] && return
-	echo "# $* says:"
-	sed 's/^/# /' "$tmp/err"
-	return 1
-}
 
 # Each size with each type; in the guest, each size with a type of its own.
 pairs()
@@ -136,47 +118,13 @@ one_rank_per_device_large()
 }
 
 #
-# 2. What cannot start: status 2, one line, nothing on standard output.
+# 2. What the platform cannot start.
 #
-
-# refused MESSAGE ARG...: MESSAGE is a basic regular expression.
-refused()
-{
-	message=$1
-	shift
-	"$tool" "$@" >"$tmp/out" 2>"$tmp/err"
-	status=$?
-	[ "$status" = 2 ] && [ ! -s "$tmp/out" ] &&
-		[ "$(wc -l < "$tmp/err")" = 1 ] &&
-		grep -qx "pld-allgather: $message" "$tmp/err" && return
-	echo "# status $status, and:"
-	sed 's/^/# /' "$tmp/out" "$tmp/err"
-	return 1
-}
 
 no_such_device()
 {
 	refused "device $1 does not exist: platform [a-z]* has devices 0 to $((devices - 1))" \
 		-d "0,$1"
-}
-
-not_a_list()
-{
-	for list in 0,x "," "0," ,0 0,,1 0,-1 "0, 1" 0x1,2 0,1.5 \
-		0,99999999999999999999; do
-		no_usage "-d: '$list' is not a list of device ids such as 0,1,2,3" \
-			-d "$list" || return 1
-	done
-}
-
-not_a_number()
-{
-	option=$1
-	shift
-	for value in "$@"; do
-		no_usage "$option: '$value' is not a number .*" \
-			-d 0,1 "$option=$value" || return 1
-	done
 }
 
 too_large_to_count()
@@ -191,80 +139,6 @@ larger_than_memory()
 {
 	refused "pld.alloc_window_buffer: asked for 16000000000000 bytes on each of 2 ranks, [0-9]* bytes each are available" \
 		-d 0,1 --size 1000000000000 --dtype int64
-}
-
-# no_usage MESSAGE ARG...: what is wrong in the command line itself.
-no_usage()
-{
-	message=$1
-	shift
-	refused "$message; see --help" "$@"
-}
-
-unknown_options()
-{
-	for option in --no-such-option --no-such-option=3 --tiles --d-; do
-		no_usage "there is no option '$option'" -d 0,1 "$option" ||
-			return 1
-	done
-	for letters in x xv vx vx1; do
-		no_usage "there is no option '-x'" -d 0,1 "-$letters" || return 1
-	done
-	no_usage "there is no option '-:'" -d 0,1 -:
-}
-
-ambiguous_options()
-{
-	for option in --ti --ti=1 --d --v; do
-		no_usage "option '$option' is ambiguous" -d 0,1 "$option" ||
-			return 1
-	done
-}
-
-missing_values()
-{
-	for option in --devices --platform --mode --size --dtype --iters \
-		--timeout --tile --tim; do
-		no_usage "option '$option' wants a value" -d 0,1 "$option" ||
-			return 1
-	done
-	for letter in d p; do
-		no_usage "option '-$letter' wants a value" -d 0,1 "-$letter" &&
-			no_usage "option '-$letter' wants a value" -d 0,1 \
-				"-v$letter" || return 1
-	done
-}
-
-values_too_many()
-{
-	for option in --verbose=1 --verb= --help=x --version=1; do
-		no_usage "option '$option' takes no value" -d 0,1 "$option" ||
-			return 1
-	done
-}
-
-empty_values()
-{
-	no_usage "-d: the list of device ids is empty" -d "" &&
-	no_usage "--mode: '' is not hand or builtin" -d 0,1 --mode "" &&
-	no_usage "--dtype: '' is not fp64, .* or uint8" -d 0,1 --dtype= &&
-	no_usage "'' is not an option" -d 0,1 "" &&
-	refused "platform '' is not known, wanted auto, kmod, memfd or a2a3sim" \
-		-d 0,1 -p ""
-}
-
-# refused_by_fault FAULT MESSAGE
-refused_by_fault()
-{
-	! has_sanitizer || return 4
-	PLD_FAULT=$1 LD_PRELOAD=$PWD/faults.so refused "$2" -d 0,1 -p kmod
-}
-
-no_module()
-{
-	[ ! -e /dev/pld_sim ] || return 4
-	refused "platform kmod: no module: there is no /dev/pld_sim; load pld_sim.ko, or use platform memfd" \
-		-d 0,1 -p kmod
 }
 
 interrupted_ranks_join()
@@ -295,21 +169,6 @@ group_members_may()
 #
 # 3. Words.
 #
-
-help_is_complete()
-{
-	"$tool" --help >"$tmp/out" || return 1
-	for option in --devices= --platform= --mode= --size= --dtype= --iters= \
-		--timeout= --tile= --verbose --ir --ir-diff --cost --inject= \
-		--help --version; do
-		grep -q -e "$option" "$tmp/out" || return 1
-	done
-}
-
-version_is_told()
-{
-	"$tool" --version | grep -qx 'pld-allgather [0-9]*\.[0-9]*\.[0-9]*'
-}
 
 # Tool and module come from one tree.
 module_has_the_same_version()
@@ -553,23 +412,8 @@ stale_data()
 	done
 }
 
-mistakes_of_the_command_line()
-{
-	no_usage "--inject: 'typo' is not wrong-slot, .* or missing-notify" \
-		-d 0,1 --inject typo &&
-	no_usage "--inject tile-source is not for --mode hand" \
-		-d 0,1 --inject tile-source --mode hand &&
-	no_usage "--inject no-barrier is not for --mode builtin" \
-		-d 0,1 --mode builtin --inject no-barrier &&
-	no_usage "--inject is for one call, not for 2" \
-		-d 0,1 --iters 2 --inject no-barrier &&
-	no_usage "--ir-diff is for one call, not for 2" -d 0,1 --iters 2 --ir-diff &&
-	no_usage "--ir-diff goes with none of --ir, --cost and --inject" \
-		-d 0,1 --ir-diff --cost
-}
-
 launcher=
-plan 69
+plan 46
 for nranks in 2 3 4 8; do
 	check "right_with_${nranks}_ranks" all_right "$(first $nranks)" \
 		"1 63 64 4096" "$few_types"
@@ -592,41 +436,13 @@ check thousand_calls_by_hand many_calls hand
 check thousand_calls_of_the_builtin many_calls builtin
 check auto_has_another_name a2a3sim_is_auto
 
-check one_device_is_refused no_usage "-d: one device, wanted at least 2" -d 0
-check device_named_twice_is_refused no_usage "-d: device 0 is named twice" -d 0,0
-check what_is_no_list_is_refused not_a_list
 check unknown_device_is_refused no_such_device 999
-check missing_list_is_refused no_usage "-d LIST is missing: it names the devices"
-check unknown_mode_is_refused no_usage "--mode: 'push' is not hand or builtin" \
-	-d 0,1 --mode push
-check unknown_platform_is_refused refused \
-	"platform 'cuda' is not known, wanted auto, kmod, memfd or a2a3sim" \
-	-d 0,1 -p cuda
-check unknown_dtype_is_refused no_usage "--dtype: 'fp8' is not fp64, .* or uint8" \
-	-d 0,1 --dtype fp8
-check bad_size_is_refused not_a_number --size 0 -1 x 1x "" 9223372036854775808
-check bad_iters_are_refused not_a_number --iters 0 -1 x 2147483648
-check bad_timeout_is_refused not_a_number --timeout 0 -1 x nan inf 1e10 1e-12
-check bad_tile_is_refused not_a_number --tile 0 7 -8 x
 check size_that_overflows_is_refused too_large_to_count
 check size_larger_than_memory_is_refused larger_than_memory
-check empty_values_are_refused empty_values
-check argument_is_refused no_usage "'0,1' is not an option" 0,1
-check unknown_options_are_refused unknown_options
-check ambiguous_options_are_refused ambiguous_options
-check options_without_their_value_are_refused missing_values
-check values_that_no_option_takes_are_refused values_too_many
-check no_module_is_told no_module
-check no_permission_is_told refused_by_fault no-permission \
-	"platform kmod: no permission to open /dev/pld_sim; join the group that owns it"
-check other_version_is_told refused_by_fault other-version \
-	"platform kmod: version mismatch: the loaded module has ABI version 2, this libpld 1; load the pld_sim.ko of pld [0-9.]*"
-check memfd_needs_no_privileges memfd_needs_no_privileges
 check ranks_interrupted_by_signals_join_all_the_same interrupted_ranks_join
+check memfd_needs_no_privileges memfd_needs_no_privileges
 check members_of_the_group_need_no_root group_members_may
 
-check help_has_every_option help_is_complete
-check version_has_three_numbers version_is_told
 check version_is_the_modules_too module_has_the_same_version
 check verbose_says_what_ran verbose_tells_what_ran
 check wrong_element_by_hand_is_named wrong_element_is_named hand 9
@@ -660,5 +476,4 @@ check mistake_dead_rank mistake dead-rank 0 \
 	"rank 3 died: killed by signal 9 (Killed)"
 check mistake_missing_notify mistake missing-notify 0 \
 	"rank 0: pld.system.wait: timed out after [0-9]*.000 s: cell \\[3, 0\\] of rank 0 is 0, expected >= 1; rank 3 should have notified it"
-check mistakes_of_the_command_line mistakes_of_the_command_line
 exit $failed
