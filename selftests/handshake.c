@@ -8,7 +8,7 @@
  */
 #include "pld_test.h"
 
-#define HANDSHAKES 10000
+#define HANDSHAKES 5000
 
 /*
  * One side of the handshakes: its own cell, the peer's cell and doorbell. The
@@ -113,7 +113,7 @@ FIXTURE_TEARDOWN(handshake)
 	close(self->job.domain);
 }
 
-TEST_F_TIMEOUT(handshake, none_of_ten_thousand_is_lost, 300)
+TEST_F_TIMEOUT(handshake, none_of_five_thousand_is_lost, 300)
 {
 	struct side side;
 	struct peer p;

@@ -604,7 +604,7 @@ static int scribble(pld_domain *domain, void *arg)
 
 TEST_F(launch, a_rank_that_scribbles_makes_no_success)
 {
-	for (int byte = 0; byte <= 255; byte += 51) {
+	for (int byte = 0; byte <= 255; byte += 85) {
 		pld_rank_report reports[NRANKS];
 
 		shared->ready = 0;

@@ -7,8 +7,8 @@
 # shellcheck source-path=SCRIPTDIR disable=SC2317 # functions are called by way of check
 . "$(dirname "$0")/module.inc"
 
-cycles=20
-length=$((2 * 1024 * 1024))
+cycles=10
+length=$((4 * 1024 * 1024))
 
 refused()
 {
