@@ -39,10 +39,11 @@ build_clang()
 	build clang CC=clang CFLAGS="-O2 -g -Werror"
 }
 
-# The sanitizers' own code confuses some of gcc's warnings.
+# Of the selftests, those of the library: no others run in this build. The
+# sanitizers' own code confuses some of gcc's warnings.
 build_asan()
 {
-	build asan CC=gcc CFLAGS="-O1 -g -fno-omit-frame-pointer \
+	MODULE_TESTS='' build asan CC=gcc CFLAGS="-O1 -g -fno-omit-frame-pointer \
 		-fsanitize=address,undefined -fno-sanitize-recover=all"
 }
 
@@ -113,19 +114,18 @@ native_valgrind()
 		"$work/valgrind/kselftest-run" 'lib_*'
 }
 
-# guest KERNEL PATTERN...: selftests on the module.
+# guest KERNEL [OPTION...] -- COMMAND...
 guest()
 {
 	local kernel=$1
 
 	shift
 	O=$work/gcc "$PLD_TOP/scripts/vm-run" --kernel "$kernel" --memory 3G \
-		--insmod "devices=64 gid=990" --timeout 900 \
-		-- env PLD_PLATFORM=kmod selftests/kselftest-run "$@"
+		--insmod "devices=64 gid=990" --timeout 900 "$@"
 }
 
-# The folder as part of a kernel's tree, built and run by that tree's means:
-# the tests of the module's interface, which need no libpld and no tools.
+# The folder as part of a kernel's tree, built by that tree's means: the tests
+# of the module's interface, which need no libpld and no tools.
 drop_in()
 {
 	local tree=$work/tree/tools/testing/selftests
@@ -138,10 +138,24 @@ drop_in()
 	PKG_CONFIG_LIBDIR=/nonexistent make -C "$tree" install FORCE_TARGETS=1 \
 		TARGETS=drivers/pld_sim KSFT_INSTALL_PATH="$work/tree-install"
 	cp scripts/kselftest-run scripts/kernel-log-splats "$work/tree-install"
-	sed -i '/:cli.sh$/d' "$work/tree-install/kselftest-list.txt"
-	O=$work/gcc "$PLD_TOP/scripts/vm-run" --kernel 6.1 --memory 3G \
-		--timeout 900 --add "$work/tree-install:/pld/tree" \
-		-- tree/kselftest-run
+	sed -i -E '/:(cli|usage).sh$/d' "$work/tree-install/kselftest-list.txt"
+}
+
+guest_6_12()
+{
+	guest 6.12 -- env PLD_PLATFORM=kmod selftests/kselftest-run
+}
+
+# The module's tests as a part of a kernel's tree, the others from this one.
+guest_6_1()
+{
+	drop_in
+	guest 6.1 --add "$work/tree-install:/pld/tree" -- sh -c "
+		export PLD_PLATFORM=kmod
+		status=0
+		tree/kselftest-run || status=1
+		selftests/kselftest-run 'lib_*' cli.sh || status=1
+		exit \$status"
 }
 
 # On a kernel that nobody has headers of, nothing is begun.
@@ -280,10 +294,10 @@ main()
 	progress begin "make check; logs are in $logs"
 
 	step build-gcc '' build_gcc
-	step module-6.1 '' module 6.1
 	step module-6.12 '' module 6.12
-	start drop-in-6.1 drop_in
-	start guest-6.12 guest 6.12
+	start guest-6.12 guest_6_12
+	step module-6.1 '' module 6.1
+	start guest-6.1 guest_6_1
 	step build-clang '' build_clang
 	step build-asan '' build_asan
 	step checkpatch '' checkpatch
@@ -293,11 +307,10 @@ main()
 	step install '' install
 	step example '' example
 	step demo-without-headers '' demo_without_headers
-	step native tap native gcc 'lib_*' cli.sh
-	step native-asan tap native asan 'lib_*'
+	step native tap native gcc 'lib_*' cli.sh usage.sh
+	step native-asan tap native asan 'lib_*' usage.sh
 	step native-valgrind tap native_valgrind
-	finish drop-in-6.1 tap
-	step guest-6.1 tap guest 6.1 'lib_*' cli.sh
+	finish guest-6.1 tap
 	finish guest-6.12 tap
 
 	progress end "make check"
