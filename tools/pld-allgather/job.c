@@ -69,8 +69,12 @@ static uint64_t digest(const unsigned char *bytes, size_t count)
 	return hash;
 }
 
-/* Nobody ends the run before everybody has a result to show. */
-static int wait_for_all(const pld_distributed_tensor *moment, int rank)
+/*
+ * Nobody ends the run before everybody has a result to show. A wait that the
+ * mistake makes time out may have begun later than this one, and ends first.
+ */
+static int wait_for_all(const pld_distributed_tensor *moment, int rank,
+			int64_t timeout_ns)
 {
 	int nranks = (int)moment->shape.n[1];
 
@@ -78,7 +82,8 @@ static int wait_for_all(const pld_distributed_tensor *moment, int rank)
 		PLD_TRY(pld_system_notify(moment, peer, PLD_AT(1, rank), 1,
 					  PLD_ATOMIC_ADD));
 	for (int src = 0; src < nranks; src++)
-		PLD_TRY(pld_system_wait(moment, PLD_AT(1, src), 1, PLD_GE));
+		PLD_TRY(pld_system_wait_timeout(moment, PLD_AT(1, src), 1,
+						PLD_GE, 2 * timeout_ns));
 	return 0;
 }
 
@@ -102,7 +107,7 @@ static int call_with_mistake(const struct job *job, const pld_tensor *x,
 			    tile));
 	job->digests[rank] = digest(y->data, y->bytes);
 	wrong = check(job->options, 0, rank, y->data);
-	error = wait_for_all(&moment, rank);
+	error = wait_for_all(&moment, rank, job->options->timeout_ns);
 	return wrong ? wrong : error;
 }
 
