@@ -15,47 +15,69 @@ static uintptr_t region_end(const struct pld_region *r, pld_dims shape,
 	return (uintptr_t)r->data + (uintptr_t)(last + 1) * size;
 }
 
-/* Is each step longer than all that the inner dimensions reach? */
-static bool nested(const int64_t *stride, pld_dims shape)
-{
-	int64_t reach = 1;
+/* A region with its dimensions in another order: the same elements. */
+struct nest {
+	struct pld_region region;
+	pld_dims shape;
+};
 
-	for (int i = shape.ndim - 1; i >= 0; i--) {
+/*
+ * Puts the longest step outside. Is each then longer than all that the inner
+ * ones reach, so that no two elements lie on each other?
+ */
+static bool nest(const struct pld_region *r, pld_dims shape, struct nest *nest)
+{
+	int64_t *stride = nest->region.stride;
+	int64_t reach = 1;
+	int n = 0;
+
+	nest->region.data = r->data;
+	for (int i = 0; i < shape.ndim; i++) {
+		int at = n;
+
 		if (shape.n[i] == 1)
 			continue;
+		for (; at > 0 && stride[at - 1] < r->stride[i]; at--) {
+			stride[at] = stride[at - 1];
+			nest->shape.n[at] = nest->shape.n[at - 1];
+		}
+		stride[at] = r->stride[i];
+		nest->shape.n[at] = shape.n[i];
+		n++;
+	}
+	nest->shape.ndim = n;
+	for (int i = n - 1; i >= 0; i--) {
 		if (stride[i] < reach)
 			return false;
-		reach = (shape.n[i] - 1) * stride[i] + reach;
+		reach += (nest->shape.n[i] - 1) * stride[i];
 	}
 	return true;
 }
 
-/* Is there an element at the byte apart from a nested region's first one? */
-static bool covers(const struct pld_region *r, pld_dims shape, size_t size,
-		   uintptr_t at)
+/* Is there an element at the byte apart from the first one? */
+static bool covers(const struct nest *nest, size_t size, uintptr_t at)
 {
-	int64_t apart = (int64_t)(at - (uintptr_t)r->data);
+	int64_t apart = (int64_t)(at - (uintptr_t)nest->region.data);
 
 	if (apart < 0)
 		return false;
-	for (int i = 0; i < shape.ndim; i++) {
-		int64_t step = r->stride[i] * (int64_t)size;
-		int64_t index = shape.n[i] > 1 ? apart / step : 0;
+	for (int i = 0; i < nest->shape.ndim; i++) {
+		int64_t step = nest->region.stride[i] * (int64_t)size;
+		int64_t index = apart / step;
 
-		if (index >= shape.n[i])
+		if (index >= nest->shape.n[i])
 			return false;
 		apart -= index * step;
 	}
 	return apart < (int64_t)size;
 }
 
-/* Looks at both ends of each element of a, which are in the order of dims. */
-static bool any_covered(const struct pld_region *a, const struct pld_region *b,
+/* Looks at both ends of each element of a. */
+static bool any_covered(const struct pld_region *a, const struct nest *b,
 			pld_dims shape, size_t size, int dim, uintptr_t at)
 {
 	if (dim == shape.ndim)
-		return covers(b, shape, size, at) ||
-		       covers(b, shape, size, at + size - 1);
+		return covers(b, size, at) || covers(b, size, at + size - 1);
 	for (int64_t i = 0; i < shape.n[dim]; i++)
 		if (any_covered(a, b, shape, size, dim + 1,
 				at + (uintptr_t)(i * a->stride[dim]) * size))
@@ -66,11 +88,16 @@ static bool any_covered(const struct pld_region *a, const struct pld_region *b,
 bool pld_region_overlap(const struct pld_region *a, const struct pld_region *b,
 			pld_dims shape, size_t size)
 {
+	struct nest into;
+
 	if ((uintptr_t)a->data >= region_end(b, shape, size) ||
 	    (uintptr_t)b->data >= region_end(a, shape, size))
 		return false;
-	/* Elements of one region on each other: nothing that is worth telling. */
-	if (!nested(a->stride, shape) || !nested(b->stride, shape))
-		return true;
-	return any_covered(a, b, shape, size, 0, (uintptr_t)a->data);
+	/* A source may have elements on each other, as with a stride of 0. */
+	if (nest(b, shape, &into))
+		return any_covered(a, &into, shape, size, 0, (uintptr_t)a->data);
+	if (nest(a, shape, &into))
+		return any_covered(b, &into, shape, size, 0, (uintptr_t)b->data);
+	/* If both have: nothing that is worth telling. */
+	return true;
 }

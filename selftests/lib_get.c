@@ -309,6 +309,46 @@ static int interleaved(pld_domain *domain, void *buffer)
 	return 0;
 }
 
+/*
+ * On the own rank: a transposed view beside the columns that are copied to it,
+ * and a source whose elements lie on each other.
+ */
+static int transposed_and_repeated(pld_domain *domain, void *buffer)
+{
+	pld_distributed_tensor table, columns, row;
+	struct bench b;
+
+	if (pld_rank(domain))
+		return 0;
+	PLD_TRY(setup(&b, domain, buffer));
+	PLD_TRY(pld_window(buffer, PLD_SHAPE(8, 8), PLD_INT16, &table));
+	CHECK_EQ(0, pld_slice(&table, PLD_AT(0, 4), PLD_SHAPE(4, 4), &columns));
+	CHECK_EQ(0, pld_slice(&table, PLD_AT(0, 0), PLD_SHAPE(4, 4), &table));
+	CHECK_EQ(0, pld_set_strides(&table, PLD_AT(1, 8)));
+	CHECK_EQ(0, pld_tensor_put(&columns, 0, &table, NULL));
+	for (int i = 0; i < 4; i++)
+		for (int j = 0; j < 4; j++)
+			memcpy(b.windows[0] + 16 * i + 8 + 2 * j,
+			       b.windows[0] + 16 * j + 2 * i, 2);
+	PLD_TRY(check_all(&b));
+	/* Column 7 of all rows becomes element [1, 6], which lies between. */
+	PLD_TRY(pld_window(buffer, PLD_SHAPE(8, 8), PLD_INT16, &table));
+	CHECK_EQ(0, pld_slice(&table, PLD_AT(0, 7), PLD_SHAPE(8, 1), &columns));
+	CHECK_EQ(0, pld_slice(&table, PLD_AT(1, 6), PLD_SHAPE(1, 1), &row));
+	row.shape = PLD_SHAPE(8, 1);
+	CHECK_EQ(0, pld_set_strides(&row, PLD_AT(0, 0)));
+	CHECK_EQ(0, pld_tensor_put(&columns, 0, &row, NULL));
+	for (int i = 0; i < 8; i++)
+		memcpy(b.windows[0] + 16 * i + 14, b.windows[0] + 28, 2);
+	PLD_TRY(check_all(&b));
+	row.data = (char *)row.data + 2;
+	CHECK_REFUSED(-EINVAL, "pld.tensor.put: src and dst overlap",
+		      pld_tensor_put(&columns, 0, &row, NULL));
+	PLD_TRY(check_all(&b));
+	pld_tile_free(&b.look);
+	return 0;
+}
+
 static int wrong_arguments(pld_domain *domain, void *buffer)
 {
 	pld_get_options options = { 0 };
@@ -418,6 +458,11 @@ TEST_F(get, into_the_own_window)
 TEST_F(get, interleaved_regions_do_not_overlap)
 {
 	RUN(self->domain, interleaved, self->data);
+}
+
+TEST_F(get, neither_do_transposed_and_repeated_ones)
+{
+	RUN(self->domain, transposed_and_repeated, self->data);
 }
 
 TEST_F(get, wrong_arguments_are_refused)
