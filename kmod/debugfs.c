@@ -29,7 +29,26 @@ static const char *const reason_names[] = {
 	[PLD_FAIL_ERROR] = "error",
 	[PLD_FAIL_TIMEOUT] = "timeout",
 	[PLD_FAIL_ABORT] = "abort",
+	[PLD_FAIL_OUTSIDE] = "outside",
 };
+
+static void show_waiter(struct seq_file *seq, const struct pld_waiter *waiter)
+{
+	const char *join = waiter->flags & PLD_WAIT_ANY ? " or" : " and";
+	u32 i;
+
+	seq_puts(seq, "  waiter");
+	for (i = 0; i < waiter->nr; i++) {
+		const struct pld_wanted *wanted = &waiter->wanted[i];
+
+		seq_printf(seq, "%s window %u offset %llu cell%s%d",
+			   i ? join : "", wanted->cell.window,
+			   wanted->cell.offset,
+			   wanted->cmp == PLD_SIM_CMP_EQ ? "==" : ">=",
+			   wanted->expected);
+	}
+	seq_putc(seq, '\n');
+}
 
 static void show_waiters(struct seq_file *seq, struct pld_rank *rank)
 {
@@ -37,10 +56,7 @@ static void show_waiters(struct seq_file *seq, struct pld_rank *rank)
 
 	spin_lock_irq(&rank->waiters.lock);
 	list_for_each_entry(waiter, &rank->waiters.head, entry.entry)
-		seq_printf(seq, "  waiter window %u offset %llu cell%s%d\n",
-			   waiter->cell.window, waiter->cell.offset,
-			   waiter->cmp == PLD_SIM_CMP_EQ ? "==" : ">=",
-			   waiter->expected);
+		show_waiter(seq, waiter);
 	spin_unlock_irq(&rank->waiters.lock);
 }
 

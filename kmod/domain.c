@@ -186,7 +186,7 @@ int pld_ioctl_fail(struct pld_call *call)
 	bool broke;
 
 	if (args->__reserved || args->reason == PLD_FAIL_NONE ||
-	    args->reason > PLD_FAIL_ABORT)
+	    args->reason > PLD_FAIL_OUTSIDE)
 		return -EINVAL;
 	if (args->rank >= domain->nr_ranks)
 		return -ERANGE;

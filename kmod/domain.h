@@ -33,14 +33,15 @@ struct pld_device;
 /*
  * A rank's place in its domain. The process that holds it: rank.h.
  *
- * @doorbell is a page that ranks read and only the module writes; its waiters
- * word repeats @nr_waiters.
+ * @doorbell is a page that ranks read and only the module writes; its words
+ * repeat @nr_waiters and @nr_rings.
  */
 struct pld_rank {
 	struct pld_device *device;
 	struct pld_sim_doorbell *doorbell;
 	wait_queue_head_t waiters;
 	u32 nr_waiters;		/* protected by waiters.lock */
+	u32 nr_rings;		/* the same; readers need no lock */
 };
 
 struct pld_domain {

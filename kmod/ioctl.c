@@ -110,6 +110,7 @@ static const struct pld_ioctl_op pld_ops[] = {
 		.size = sizeof(struct pld_sim_wait),
 		.min_size = 40,
 		.kinds = PLD_RANK_FILE,
+		.flags = PLD_WAIT_ANY | PLD_WAIT_BELL,
 		.answers = PLD_ANSWERS_ALWAYS,
 		.func = pld_ioctl_wait,
 	},

@@ -12,6 +12,8 @@
 #include <linux/pld_sim.h>
 #include <linux/tracepoint.h>
 
+#include "wait.h"
+
 DECLARE_EVENT_CLASS(pld_domain,
 		    TP_PROTO(u32 domain, u32 nranks),
 		    TP_ARGS(domain, nranks),
@@ -58,7 +60,8 @@ TRACE_EVENT(pld_domain_fail,
 				       { PLD_FAIL_DEAD, "dead" },
 				       { PLD_FAIL_ERROR, "error" },
 				       { PLD_FAIL_TIMEOUT, "timeout" },
-				       { PLD_FAIL_ABORT, "abort" }),
+				       { PLD_FAIL_ABORT, "abort" },
+				       { PLD_FAIL_OUTSIDE, "outside" }),
 		      __entry->rank, __entry->code)
 );
 
@@ -119,36 +122,57 @@ TRACE_EVENT(pld_window_free,
 	    TP_printk("domain=%u window=%u", __entry->domain, __entry->window)
 );
 
-TRACE_EVENT(pld_wait_begin,
-	    TP_PROTO(u32 domain, u32 rank, const struct pld_sim_wait *wait),
-	    TP_ARGS(domain, rank, wait),
-	    TP_STRUCT__entry(__field(u32, domain)
-			     __field(u32, rank)
-			     __field(u32, window)
-			     __field(u32, cmp)
-			     __field(u64, offset)
-			     __field(s32, expected)
-	    ),
-	    TP_fast_assign(__entry->domain = domain;
-			   __entry->rank = rank;
-			   __entry->window = wait->window;
-			   __entry->cmp = wait->cmp;
-			   __entry->offset = wait->offset;
-			   __entry->expected = wait->expected;
-	    ),
-	    TP_printk("domain=%u rank=%u window=%u offset=%llu cell%s%d",
-		      __entry->domain, __entry->rank, __entry->window,
-		      __entry->offset,
-		      __print_symbolic(__entry->cmp,
-				       { PLD_SIM_CMP_EQ, "==" },
-				       { PLD_SIM_CMP_GE, ">=" }),
-		      __entry->expected)
+/* The first cell of a wait, and then each further one. */
+DECLARE_EVENT_CLASS(pld_wait_cell,
+		    TP_PROTO(u32 domain, u32 rank,
+			     const struct pld_waiter *waiter, u32 index),
+		    TP_ARGS(domain, rank, waiter, index),
+		    TP_STRUCT__entry(__field(u32, domain)
+				     __field(u32, rank)
+				     __field(u32, window)
+				     __field(u32, cmp)
+				     __field(u64, offset)
+				     __field(s32, expected)
+				     __field(u32, index)
+				     __field(u32, nr)
+				     __field(u32, any)
+		    ),
+		    TP_fast_assign(__entry->domain = domain;
+				   __entry->rank = rank;
+				   __entry->window = waiter->wanted[index].cell.window;
+				   __entry->cmp = waiter->wanted[index].cmp;
+				   __entry->offset = waiter->wanted[index].cell.offset;
+				   __entry->expected = waiter->wanted[index].expected;
+				   __entry->index = index;
+				   __entry->nr = waiter->nr;
+				   __entry->any = waiter->flags & PLD_WAIT_ANY;
+		    ),
+		    TP_printk("domain=%u rank=%u window=%u offset=%llu cell%s%d index=%u of=%u%s",
+			      __entry->domain, __entry->rank, __entry->window,
+			      __entry->offset,
+			      __print_symbolic(__entry->cmp,
+					       { PLD_SIM_CMP_EQ, "==" },
+					       { PLD_SIM_CMP_GE, ">=" }),
+			      __entry->expected, __entry->index, __entry->nr,
+			      __entry->any ? " any" : "")
+);
+
+DEFINE_EVENT(pld_wait_cell, pld_wait_begin,
+	     TP_PROTO(u32 domain, u32 rank, const struct pld_waiter *waiter,
+		      u32 index),
+	     TP_ARGS(domain, rank, waiter, index)
+);
+
+DEFINE_EVENT(pld_wait_cell, pld_wait_also,
+	     TP_PROTO(u32 domain, u32 rank, const struct pld_waiter *waiter,
+		      u32 index),
+	     TP_ARGS(domain, rank, waiter, index)
 );
 
 TRACE_EVENT(pld_wait_end,
-	    TP_PROTO(u32 domain, u32 rank, const struct pld_sim_wait *wait,
-		     int result),
-	    TP_ARGS(domain, rank, wait, result),
+	    TP_PROTO(u32 domain, u32 rank, const struct pld_cell *cell,
+		     s32 value, int result),
+	    TP_ARGS(domain, rank, cell, value, result),
 	    TP_STRUCT__entry(__field(u32, domain)
 			     __field(u32, rank)
 			     __field(u32, window)
@@ -158,9 +182,9 @@ TRACE_EVENT(pld_wait_end,
 	    ),
 	    TP_fast_assign(__entry->domain = domain;
 			   __entry->rank = rank;
-			   __entry->window = wait->window;
-			   __entry->value = wait->value;
-			   __entry->offset = wait->offset;
+			   __entry->window = cell->window;
+			   __entry->value = value;
+			   __entry->offset = cell->offset;
 			   __entry->result = result;
 	    ),
 	    TP_printk("domain=%u rank=%u window=%u offset=%llu value=%d result=%d",

@@ -12,13 +12,21 @@
  *	(A) smp_mb()			(C) full barrier, user space
  *	enter queue			read waiters word
  *	(B) set_current_state()		if not zero, ring:
- *	read cell			  (D) smp_mb() in wq_has_sleeper()
- *	unchanged: sleep		  wake who is in the queue
+ *	read cells, bell		  advance bell
+ *	unchanged: sleep		  (D) smp_mb() in wq_has_sleeper()
+ *					  wake who is in the queue
  *
  * A with C: not both can miss the other's write, so that either the waiter
  * sees the cell changed or the notifier rings. B with D: when it rings, either
  * it finds the waiter in the queue or the waiter, which had yet to enter it,
  * reads the cell after C and sees the change.
+ *
+ * A wait for several cells is in the queue once, and a ring for any of them
+ * wakes it: so the above holds for each cell.
+ *
+ * With PLD_WAIT_BELL, a waiter sleeps only while the bell is as its caller read
+ * it. What the ringer wrote before it rang needs no look by the kernel: when
+ * the caller did not see it, the bell has advanced since, by B with D.
  *
  * Failure, and leaving, use the queue in the same way: state is changed first,
  * then all are woken, and a waiter looks after B.
@@ -32,6 +40,8 @@
 #include <linux/nospec.h>
 #include <linux/overflow.h>
 #include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/string.h>
 
 #include "domain.h"
 #include "ioctl.h"
@@ -48,16 +58,26 @@ MODULE_PARM_DESC(recheck_ms,
 /* By how much a sleep may end late, in favour of fewer timer interrupts. */
 #define PLD_SLACK (50 * NSEC_PER_USEC)
 
+static bool waits_for(const struct pld_waiter *waiter,
+		      const struct pld_cell *cell)
+{
+	u32 i;
+
+	for (i = 0; i < waiter->nr; i++)
+		if (cell->window == waiter->wanted[i].cell.window &&
+		    cell->offset == waiter->wanted[i].cell.offset)
+			return true;
+	return false;
+}
+
 static int wake_waiter(struct wait_queue_entry *entry, unsigned int mode,
 		       int sync, void *key)
 {
-	struct pld_waiter *waiter =
+	const struct pld_waiter *waiter =
 		container_of(entry, struct pld_waiter, entry);
-	const struct pld_cell *cell = key;
 
 	/* No cell is named when the domain broke. */
-	if (cell && (cell->window != waiter->cell.window ||
-		     cell->offset != waiter->cell.offset))
+	if (key && !waits_for(waiter, key))
 		return 0;
 	return autoremove_wake_function(entry, mode, sync, key);
 }
@@ -70,11 +90,33 @@ static void add_waiters(struct pld_rank *rank, int nr)
 	spin_unlock_irq(&rank->waiters.lock);
 }
 
-static bool satisfied(const struct pld_waiter *waiter, s32 value)
+static bool holds(const struct pld_wanted *wanted, s32 value)
 {
-	if (waiter->cmp == PLD_SIM_CMP_EQ)
-		return value == waiter->expected;
-	return value >= waiter->expected;
+	if (wanted->cmp == PLD_SIM_CMP_EQ)
+		return value == wanted->expected;
+	return value >= wanted->expected;
+}
+
+/* Answers which condition decided, and with what value. */
+static bool satisfied(const struct pld_waiter *waiter,
+		      struct pld_sim_wait *args)
+{
+	bool any = waiter->flags & PLD_WAIT_ANY;
+	u32 i;
+
+	for (i = 0; i < waiter->nr; i++) {
+		const struct pld_wanted *wanted = &waiter->wanted[i];
+		s32 value = READ_ONCE(*wanted->address);
+		bool decides = holds(wanted, value) == any;
+
+		if (decides || !i) {
+			args->index = i;
+			args->value = value;
+		}
+		if (decides)
+			return any;
+	}
+	return !any;
 }
 
 static void sleep_until(ktime_t deadline)
@@ -89,26 +131,30 @@ static void sleep_until(ktime_t deadline)
 
 /* 1 when there is a reason to go on waiting, otherwise the wait's result. */
 static int check_wait(const struct pld_member *member,
-		      const struct pld_waiter *waiter, s32 value,
-		      ktime_t deadline)
+		      const struct pld_rank *rank,
+		      const struct pld_waiter *waiter,
+		      struct pld_sim_wait *args)
 {
+	bool done = satisfied(waiter, args);
 	int ret = pld_domain_error(member->domain);
 
 	if (ret)
 		return ret;
 	if (!pld_member_joined(member))
 		return -ENOTCONN;
-	if (satisfied(waiter, value))
+	if (done)
 		return 0;
-	if (ktime_get() >= deadline)
+	if (ktime_get() >= args->deadline_ns)
 		return -ETIMEDOUT;
+	if (waiter->flags & PLD_WAIT_BELL &&
+	    READ_ONCE(rank->nr_rings) != waiter->bell)
+		return -EAGAIN;
 	return 1;
 }
 
 /* Nothing between prepare and sleep may sleep by itself. */
 static int wait_loop(const struct pld_member *member, struct pld_rank *rank,
-		     struct pld_waiter *waiter, const s32 *cell,
-		     struct pld_sim_wait *args)
+		     struct pld_waiter *waiter, struct pld_sim_wait *args)
 {
 	int ret, interrupted;
 
@@ -117,9 +163,7 @@ static int wait_loop(const struct pld_member *member, struct pld_rank *rank,
 		interrupted = prepare_to_wait_event(&rank->waiters,
 						    &waiter->entry,
 						    TASK_INTERRUPTIBLE);
-		args->value = READ_ONCE(*cell);
-		ret = check_wait(member, waiter, args->value,
-				 args->deadline_ns);
+		ret = check_wait(member, rank, waiter, args);
 		if (ret <= 0)
 			break;
 		if (interrupted) {
@@ -133,29 +177,30 @@ static int wait_loop(const struct pld_member *member, struct pld_rank *rank,
 	return ret;
 }
 
-static int wait_for_cell(const struct pld_member *member,
-			 struct pld_window *window, struct pld_sim_wait *args)
+static void trace_begin(const struct pld_member *member,
+			const struct pld_waiter *waiter)
+{
+	u32 id = member->domain->id, i;
+
+	trace_pld_wait_begin(id, member->rank, waiter, 0);
+	for (i = 1; i < waiter->nr; i++)
+		trace_pld_wait_also(id, member->rank, waiter, i);
+}
+
+static int wait_for_cells(const struct pld_member *member,
+			  struct pld_waiter *waiter, struct pld_sim_wait *args)
 {
 	struct pld_rank *rank = &member->domain->ranks[member->rank];
-	struct pld_waiter waiter = {
-		.cell = { .window = args->window, .offset = args->offset },
-		.cmp = args->cmp,
-		.expected = args->expected,
-	};
-	const s32 *cell = pld_memory_address(&window->memory[member->rank],
-					     args->offset);
 	int ret;
 
-	init_wait_entry(&waiter.entry, 0);
-	waiter.entry.func = wake_waiter;
-
-	trace_pld_wait_begin(member->domain->id, member->rank, args);
+	trace_begin(member, waiter);
 	add_waiters(rank, 1);
 	/* Barrier A. */
 	smp_mb();
-	ret = wait_loop(member, rank, &waiter, cell, args);
+	ret = wait_loop(member, rank, waiter, args);
 	add_waiters(rank, -1);
-	trace_pld_wait_end(member->domain->id, member->rank, args, ret);
+	trace_pld_wait_end(member->domain->id, member->rank,
+			   &waiter->wanted[args->index].cell, args->value, ret);
 	return ret;
 }
 
@@ -171,25 +216,133 @@ static int check_cell(const struct pld_window *window, u64 offset)
 	return 0;
 }
 
+static int take_condition(const struct pld_member *member,
+			  const struct pld_sim_condition *condition,
+			  struct pld_wanted *wanted)
+{
+	struct pld_window *window;
+	int ret;
+
+	if (condition->__reserved || (condition->cmp != PLD_SIM_CMP_EQ &&
+				      condition->cmp != PLD_SIM_CMP_GE))
+		return -EINVAL;
+	window = pld_window_find(member->domain, condition->window);
+	if (!window)
+		return -ENOENT;
+	ret = check_cell(window, condition->offset);
+	if (ret) {
+		pld_window_put(window);
+		return ret;
+	}
+	*wanted = (struct pld_wanted){
+		.cell = {
+			.window = condition->window,
+			.offset = condition->offset,
+		},
+		.memory = window,
+		.address = pld_memory_address(&window->memory[member->rank],
+					      condition->offset),
+		.cmp = condition->cmp,
+		.expected = condition->expected,
+	};
+	return 0;
+}
+
+static void free_waiter(struct pld_waiter *waiter)
+{
+	while (waiter->nr)
+		pld_window_put(waiter->wanted[--waiter->nr].memory);
+	kfree(waiter);
+}
+
+static struct pld_waiter *
+create_waiter(const struct pld_member *member, const struct pld_sim_wait *args,
+	      const struct pld_sim_condition *conditions, u32 nr)
+{
+	struct pld_waiter *waiter;
+	int ret;
+
+	waiter = kzalloc(struct_size(waiter, wanted, nr), GFP_KERNEL_ACCOUNT);
+	if (!waiter)
+		return ERR_PTR(-ENOMEM);
+	init_wait_entry(&waiter->entry, 0);
+	waiter->entry.func = wake_waiter;
+	waiter->flags = args->flags;
+	waiter->bell = args->bell;
+	while (waiter->nr < nr) {
+		ret = take_condition(member, &conditions[waiter->nr],
+				     &waiter->wanted[waiter->nr]);
+		if (ret) {
+			free_waiter(waiter);
+			return ERR_PTR(ret);
+		}
+		waiter->nr++;
+	}
+	return waiter;
+}
+
+static struct pld_waiter *one_waiter(const struct pld_member *member,
+				     const struct pld_sim_wait *args)
+{
+	struct pld_sim_condition condition = {
+		.offset = args->offset,
+		.window = args->window,
+		.cmp = args->cmp,
+		.expected = args->expected,
+	};
+
+	if (args->conditions)
+		return ERR_PTR(-EINVAL);
+	return create_waiter(member, args, &condition, 1);
+}
+
+static struct pld_waiter *several_waiter(const struct pld_member *member,
+					 const struct pld_sim_wait *args)
+{
+	struct pld_sim_condition *conditions;
+	struct pld_waiter *waiter;
+
+	if (args->offset || args->window || args->cmp || args->expected ||
+	    args->nr_conditions > PLD_SIM_MAX_CONDITIONS)
+		return ERR_PTR(-EINVAL);
+	conditions = memdup_user(u64_to_user_ptr(args->conditions),
+				 array_size(args->nr_conditions,
+					    sizeof(*conditions)));
+	if (IS_ERR(conditions))
+		return ERR_CAST(conditions);
+	waiter = create_waiter(member, args, conditions, args->nr_conditions);
+	kfree(conditions);
+	return waiter;
+}
+
 int pld_ioctl_wait(struct pld_call *call)
 {
 	struct pld_sim_wait *args = &call->args.wait;
-	struct pld_window *window;
+	struct pld_waiter *waiter;
 	int ret;
 
 	ret = pld_domain_error(call->domain);
 	if (ret)
 		return ret;
-	if (args->cmp != PLD_SIM_CMP_EQ && args->cmp != PLD_SIM_CMP_GE)
+	if (args->__reserved || (args->bell && !(args->flags & PLD_WAIT_BELL)))
 		return -EINVAL;
-	window = pld_window_find(call->domain, args->window);
-	if (!window)
-		return -ENOENT;
-	ret = check_cell(window, args->offset);
-	if (!ret)
-		ret = wait_for_cell(call->member, window, args);
-	pld_window_put(window);
+	if (args->nr_conditions)
+		waiter = several_waiter(call->member, args);
+	else
+		waiter = one_waiter(call->member, args);
+	if (IS_ERR(waiter))
+		return PTR_ERR(waiter);
+	ret = wait_for_cells(call->member, waiter, args);
+	free_waiter(waiter);
 	return ret;
+}
+
+static void advance_bell(struct pld_rank *rank)
+{
+	spin_lock_irq(&rank->waiters.lock);
+	WRITE_ONCE(rank->nr_rings, rank->nr_rings + 1);
+	WRITE_ONCE(rank->doorbell->bell, rank->nr_rings);
+	spin_unlock_irq(&rank->waiters.lock);
 }
 
 static void ring(struct pld_domain *domain, u32 nr, struct pld_cell *cell)
@@ -198,6 +351,7 @@ static void ring(struct pld_domain *domain, u32 nr, struct pld_cell *cell)
 		&domain->ranks[array_index_nospec(nr, domain->nr_ranks)];
 
 	trace_pld_ring(domain->id, nr, cell->window, cell->offset);
+	advance_bell(rank);
 	/* Barrier D is in here. */
 	if (wq_has_sleeper(&rank->waiters))
 		__wake_up(&rank->waiters, TASK_NORMAL, 0, cell);

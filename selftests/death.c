@@ -435,6 +435,7 @@ FAILURE(dead, PLD_FAIL_DEAD, 9, -EOWNERDEAD);
 FAILURE(error, PLD_FAIL_ERROR, -EIO, -EOWNERDEAD);
 FAILURE(timeout, PLD_FAIL_TIMEOUT, 0, -ETIMEDOUT);
 FAILURE(abort, PLD_FAIL_ABORT, INT32_MIN, -ECANCELED);
+FAILURE(outside, PLD_FAIL_OUTSIDE, -EIO, -EOWNERDEAD);
 
 FIXTURE_SETUP(failure)
 {
@@ -484,7 +485,7 @@ TEST_F(failure, first_one_stays)
 	FIXTURE_DATA(death) *d = &self->death;
 
 	ASSERT_EQ(0, sim_fail(d->fd, variant->reason, 1, variant->code));
-	for (__u32 reason = PLD_FAIL_DEAD; reason <= PLD_FAIL_ABORT; reason++) {
+	for (__u32 reason = PLD_FAIL_DEAD; reason <= PLD_FAIL_OUTSIDE; reason++) {
 		EXPECT_EQ(0, sim_fail(d->fd, reason, 2, 55));
 		EXPECT_EQ(0, sim_fail(d->domain, reason, 0, 56));
 	}
@@ -506,7 +507,7 @@ TEST_F(failure, death_after_it_changes_only_the_ranks_state)
 TEST_F(death, failure_that_makes_no_sense_is_refused)
 {
 	EXPECT_EQ(-EINVAL, sim_fail(self->fd, PLD_FAIL_NONE, 0, 0));
-	EXPECT_EQ(-EINVAL, sim_fail(self->fd, PLD_FAIL_ABORT + 1, 0, 0));
+	EXPECT_EQ(-EINVAL, sim_fail(self->fd, PLD_FAIL_OUTSIDE + 1, 0, 0));
 	EXPECT_EQ(-EINVAL, sim_fail(self->domain, 0xffffffff, 0, 0));
 	EXPECT_EQ(-ERANGE, sim_fail(self->fd, PLD_FAIL_ABORT, NRANKS, 0));
 	EXPECT_EQ(-ERANGE, sim_fail(self->domain, PLD_FAIL_DEAD, ~0U, 0));

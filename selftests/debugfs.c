@@ -14,6 +14,7 @@ FIXTURE(debugfs)
 {
 	int domain;
 	struct pld_sim_window_alloc win;
+	int all;
 	char text[1 << 16];
 };
 
@@ -82,6 +83,21 @@ static int wait_for_five(struct peer *self, void *arg)
 			NULL) != 0;
 }
 
+static int wait_for_two(struct peer *self, void *arg)
+{
+	FIXTURE_DATA(debugfs) *d = arg;
+	struct pld_sim_condition c[] = {
+		{ 16, d->win.window, PLD_SIM_CMP_EQ, 1, 0 },
+		{ 8, d->win.window, PLD_SIM_CMP_GE, 5, 0 },
+	};
+	int fd = sim_member(d->domain, 1);
+
+	NEED(fd >= 0);
+	peer_tell(self, 0);
+	return sim_wait_for(fd, d->all ? 0 : PLD_WAIT_ANY, c, 2, INT64_MAX,
+			    NULL) != 0;
+}
+
 TEST_F(debugfs, domain_is_shown_with_ranks_waiters_and_windows)
 {
 	static const char want[] =
@@ -104,6 +120,33 @@ TEST_F(debugfs, domain_is_shown_with_ranks_waiters_and_windows)
 	EXPECT_EQ(0, strncmp(want, seen, strlen(want)))
 	TH_LOG("%s", seen);
 	EXPECT_EQ(128 + SIGKILL, peer_kill(&p));
+}
+
+TEST_F(debugfs, wait_for_several_cells_is_one_waiter)
+{
+	static const char *const want[] = {
+		"  waiter window 0 offset 16 cell==1 or window 0 offset 8 cell>=5\n",
+		"  waiter window 0 offset 16 cell==1 and window 0 offset 8 cell>=5\n",
+	};
+	const char *seen;
+	struct peer p;
+
+	SKIP_WITHOUT_DEBUGFS();
+	for (self->all = 0; self->all < 2; self->all++) {
+		__s64 end = sim_after(SIM_HANG);
+
+		ASSERT_EQ(0, peer_start(&p, wait_for_two, self));
+		ASSERT_EQ(0, peer_hear(&p));
+		do {
+			seen = after_number(last_domain(self));
+			ASSERT_NE(NULL, seen);
+		} while (!strstr(seen, "waiter window") && sim_now() < end);
+		EXPECT_NE(NULL, strstr(seen, want[self->all]))
+		TH_LOG("%s", seen);
+		EXPECT_NE(NULL, strstr(seen, " joined waiters 1\n"));
+		EXPECT_EQ(128 + SIGKILL, peer_kill(&p));
+		ASSERT_EQ(0, sim_reset(self->domain));
+	}
 }
 
 TEST_F(debugfs, broken_domain_is_shown_with_its_reason)

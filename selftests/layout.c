@@ -73,7 +73,7 @@ TEST(layout_of_rank_commands)
 	EXPECT_LAYOUT(pld_sim_leave, size, 0, 4);
 	EXPECT_LAYOUT(pld_sim_leave, flags, 4, 4);
 
-	EXPECT_EQ(40, sizeof(struct pld_sim_wait));
+	EXPECT_EQ(64, sizeof(struct pld_sim_wait));
 	EXPECT_LAYOUT(pld_sim_wait, size, 0, 4);
 	EXPECT_LAYOUT(pld_sim_wait, flags, 4, 4);
 	EXPECT_LAYOUT(pld_sim_wait, offset, 8, 8);
@@ -82,6 +82,18 @@ TEST(layout_of_rank_commands)
 	EXPECT_LAYOUT(pld_sim_wait, expected, 24, 4);
 	EXPECT_LAYOUT(pld_sim_wait, value, 28, 4);
 	EXPECT_LAYOUT(pld_sim_wait, deadline_ns, 32, 8);
+	EXPECT_LAYOUT(pld_sim_wait, conditions, 40, 8);
+	EXPECT_LAYOUT(pld_sim_wait, nr_conditions, 48, 4);
+	EXPECT_LAYOUT(pld_sim_wait, index, 52, 4);
+	EXPECT_LAYOUT(pld_sim_wait, bell, 56, 4);
+	EXPECT_LAYOUT(pld_sim_wait, __reserved, 60, 4);
+
+	EXPECT_EQ(24, sizeof(struct pld_sim_condition));
+	EXPECT_LAYOUT(pld_sim_condition, offset, 0, 8);
+	EXPECT_LAYOUT(pld_sim_condition, window, 8, 4);
+	EXPECT_LAYOUT(pld_sim_condition, cmp, 12, 4);
+	EXPECT_LAYOUT(pld_sim_condition, expected, 16, 4);
+	EXPECT_LAYOUT(pld_sim_condition, __reserved, 20, 4);
 
 	EXPECT_EQ(24, sizeof(struct pld_sim_ring));
 	EXPECT_LAYOUT(pld_sim_ring, size, 0, 4);

@@ -174,6 +174,34 @@ static inline int sim_wait(int fd, __u32 window, __u64 offset, __u32 cmp,
 	return ret;
 }
 
+/* What a wait for several cells answers. */
+struct sim_answer {
+	__u32 index;
+	__s32 value;
+};
+
+/* @answer may be NULL. */
+static inline int sim_wait_for(int fd, __u32 flags,
+			       const struct pld_sim_condition *conditions,
+			       __u32 nr, __s64 deadline,
+			       struct sim_answer *answer)
+{
+	struct pld_sim_wait arg = {
+		.size = sizeof(arg),
+		.flags = flags,
+		.value = 0x5a5a5a5a,
+		.deadline_ns = deadline,
+		.conditions = (uintptr_t)conditions,
+		.nr_conditions = nr,
+		.index = 0x5a5a5a5a,
+	};
+	int ret = sim_ioctl(fd, PLD_IOC_WAIT, &arg);
+
+	if (answer)
+		*answer = (struct sim_answer){ arg.index, arg.value };
+	return ret;
+}
+
 static inline int sim_ring(int fd, __u32 window, __u32 rank, __u64 offset)
 {
 	struct pld_sim_ring arg = {

@@ -126,9 +126,28 @@ TEST_F(trace, waits_and_rings)
 	ASSERT_EQ(-ETIMEDOUT,
 		  sim_wait(self->fd, 0, 8, PLD_SIM_CMP_EQ, 3, 0, NULL));
 	EXPECT_EVENTS(self, "pld_ring rank=0 window=0 offset=16",
-		      "pld_wait_begin rank=1 window=0 offset=4 cell>=-7",
+		      "pld_wait_begin rank=1 window=0 offset=4 cell>=-7 index=0 of=1",
 		      "pld_wait_end rank=1 window=0 offset=4 value=0 result=0",
-		      "pld_wait_begin rank=1 window=0 offset=8 cell==3",
+		      "pld_wait_begin rank=1 window=0 offset=8 cell==3 index=0 of=1",
+		      "pld_wait_end rank=1 window=0 offset=8 value=0 result=-110");
+}
+
+TEST_F(trace, wait_for_several_cells)
+{
+	struct pld_sim_condition c[] = {
+		{ .offset = 8, .cmp = PLD_SIM_CMP_EQ, .expected = 3 },
+		{ .offset = 12, .cmp = PLD_SIM_CMP_GE, .expected = -1 },
+	};
+
+	SKIP_WITHOUT_TRACING(self);
+	ASSERT_EQ(0, sim_wait_for(self->fd, PLD_WAIT_ANY, c, 2, 0, NULL));
+	ASSERT_EQ(-ETIMEDOUT, sim_wait_for(self->fd, 0, c, 2, 0, NULL));
+	EXPECT_EVENTS(self,
+		      "pld_wait_begin rank=1 window=0 offset=8 cell==3 index=0 of=2 any",
+		      "pld_wait_also rank=1 window=0 offset=12 cell>=-1 index=1 of=2 any",
+		      "pld_wait_end rank=1 window=0 offset=12 value=0 result=0",
+		      "pld_wait_begin rank=1 window=0 offset=8 cell==3 index=0 of=2",
+		      "pld_wait_also rank=1 window=0 offset=12 cell>=-1 index=1 of=2",
 		      "pld_wait_end rank=1 window=0 offset=8 value=0 result=-110");
 }
 

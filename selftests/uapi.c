@@ -89,7 +89,7 @@ COMMAND(window_alloc, PLD_IOC_WINDOW_ALLOC, FLAGS_OF(window_alloc),
 	DOMAIN, [DEVICE] = -ENOTTY, [RANK] = -ENOTTY);
 COMMAND(window_free, PLD_IOC_WINDOW_FREE, NOT_THERE, NOT_THERE, 0,
 	DOMAIN, [DEVICE] = -ENOTTY, [RANK] = -ENOTTY);
-COMMAND(wait, PLD_IOC_WAIT, FLAGS_OF(wait), NOT_THERE, 1,
+COMMAND(wait, PLD_IOC_WAIT, FLAGS_OF(wait), RESERVED_OF(wait), 1,
 	RANK, [DEVICE] = -ENOTCONN, [DOMAIN] = -ENOTTY);
 COMMAND(ring, PLD_IOC_RING, FLAGS_OF(ring), NOT_THERE, 0,
 	RANK, [DEVICE] = -ENOTCONN, [DOMAIN] = -ENOTTY);
@@ -186,6 +186,23 @@ FIXTURE_TEARDOWN(command)
 	close(self->home);
 }
 
+/* Of the structure's first version, which old callers pass. */
+static __u32 least_size(unsigned long cmd, __u32 size)
+{
+	return cmd == PLD_IOC_WAIT ? 40 : size;
+}
+
+static __u32 known_flags(unsigned long cmd)
+{
+	switch (cmd) {
+	case PLD_IOC_WINDOW_ALLOC:
+		return PLD_WINDOW_SIGNAL;
+	case PLD_IOC_WAIT:
+		return PLD_WAIT_ANY | PLD_WAIT_BELL;
+	}
+	return 0;
+}
+
 #define CALL(self, variant) \
 	sim_ioctl((self)->fd[(variant)->kind], (variant)->cmd, &(self)->args)
 
@@ -200,7 +217,8 @@ TEST_F(command, short_size_is_EINVAL_and_changes_nothing)
 {
 	union args before;
 
-	for (__u32 size = 0; size < variant->size; size++) {
+	for (__u32 size = 0; size < least_size(variant->cmd, variant->size);
+	     size++) {
 		self->args.size = size;
 		before = self->args;
 		EXPECT_EQ(-EINVAL, CALL(self, variant))
@@ -209,6 +227,18 @@ TEST_F(command, short_size_is_EINVAL_and_changes_nothing)
 	}
 	self->args.size = variant->size;
 	EXPECT_EQ(0, CALL(self, variant));
+}
+
+TEST_F(command, first_versions_size_is_accepted_and_no_more_written)
+{
+	static const unsigned char zeros[TAIL];
+	__u32 size = least_size(variant->cmd, variant->size);
+
+	self->args.size = size;
+	EXPECT_EQ(0, CALL(self, variant));
+	EXPECT_EQ(size, self->args.size);
+	EXPECT_TRUE(wrote_back(&self->args, variant->cmd));
+	EXPECT_EQ(0, memcmp(zeros, self->args.bytes + size, TAIL));
 }
 
 TEST_F(command, longer_with_zero_tail_is_as_exact)
@@ -269,12 +299,11 @@ static int refuses_bits(FIXTURE_DATA(command) * self, int fd, unsigned long cmd,
 
 TEST_F(command, unknown_flag_is_EOPNOTSUPP_and_reserved_bit_EINVAL)
 {
-	__u32 known = variant->cmd == PLD_IOC_WINDOW_ALLOC ? PLD_WINDOW_SIGNAL
-							   : 0;
+	__u32 known = known_flags(variant->cmd);
 	int fd = self->fd[variant->kind];
 
 	if (variant->flags_at != NOT_THERE)
-		EXPECT_EQ(known ? 31 : 32,
+		EXPECT_EQ(32 - __builtin_popcount(known),
 			  refuses_bits(self, fd, variant->cmd,
 				       variant->flags_at, known, -EOPNOTSUPP));
 	if (variant->reserved_at != NOT_THERE)

@@ -60,20 +60,28 @@
  *  - EMFILE, ENFILE: no file descriptor is left for a domain file
  *  - ENOSPC: PLD_SIM_MAX_WINDOWS windows are there, or mmap() offsets have run
  *    out
+ *  - EAGAIN: a wait with PLD_WAIT_BELL, whose bell was rung
  *  - ETIMEDOUT: a wait's deadline has passed; a domain broken by
  *    PLD_FAIL_TIMEOUT
- *  - EOWNERDEAD: a domain broken by PLD_FAIL_DEAD or PLD_FAIL_ERROR
+ *  - EOWNERDEAD: a domain broken by PLD_FAIL_DEAD, PLD_FAIL_ERROR or
+ *    PLD_FAIL_OUTSIDE
  *  - ECANCELED: a domain broken by PLD_FAIL_ABORT
  */
 
-/** define PLD_SIM_ABI_VERSION - meaning of what is in this header */
-#define PLD_SIM_ABI_VERSION 1
+/**
+ * define PLD_SIM_ABI_VERSION - of this header; advances when something in it
+ * means something else, and when something is added that libpld cannot do without
+ */
+#define PLD_SIM_ABI_VERSION 2
 
 /** define PLD_SIM_MAX_RANKS - most devices, and so most ranks of a domain */
 #define PLD_SIM_MAX_RANKS 256
 
 /** define PLD_SIM_MAX_WINDOWS - most windows of one domain at a time */
 #define PLD_SIM_MAX_WINDOWS 4096
+
+/** define PLD_SIM_MAX_CONDITIONS - most cells of one wait */
+#define PLD_SIM_MAX_CONDITIONS 64
 
 #define PLD_SIM_IOC_TYPE 0xB9
 
@@ -247,24 +255,64 @@ enum pld_sim_cmp {
 };
 
 /**
- * struct pld_sim_wait - ioctl(PLD_IOC_WAIT), on rank files
- * @size: sizeof(struct pld_sim_wait)
- * @flags: must be 0
+ * struct pld_sim_condition - a cell of a wait, and what is expected of it
  * @offset: byte offset of the cell, an aligned __s32, in the calling rank's
  *	own memory of the window
  * @window: id of the window
  * @cmp: enum pld_sim_cmp
  * @expected: what the cell is compared with
- * @value: out, also with ETIMEDOUT: the cell as last seen
+ * @__reserved: must be 0
+ */
+struct pld_sim_condition {
+	__aligned_u64 offset;
+	__u32 window;
+	__u32 cmp;
+	__s32 expected;
+	__u32 __reserved;
+};
+
+/**
+ * enum pld_sim_wait_flags - kinds of waits
+ * @PLD_WAIT_ANY: one condition is enough; without it all must hold
+ * @PLD_WAIT_BELL: the wait also ends, with EAGAIN, when the bell of the rank's
+ *	doorbell is not @bell of struct pld_sim_wait (any more)
+ */
+enum pld_sim_wait_flags {
+	PLD_WAIT_ANY = 1 << 0,
+	PLD_WAIT_BELL = 1 << 1,
+};
+
+/**
+ * struct pld_sim_wait - ioctl(PLD_IOC_WAIT), on rank files
+ * @size: sizeof(struct pld_sim_wait)
+ * @flags: of enum pld_sim_wait_flags
+ * @offset: of the one condition, as in struct pld_sim_condition; 0 when
+ *	nr_conditions is not
+ * @window: the same
+ * @cmp: the same
+ * @expected: the same
+ * @value: out, also with an error that is not about the arguments: the cell of
+ *	condition @index as last seen
  * @deadline_ns: absolute CLOCK_MONOTONIC time in nanoseconds; at or below the
- *	present, the cell is looked at once
+ *	present, the cells are looked at once
+ * @conditions: address of nr_conditions struct pld_sim_condition
+ * @nr_conditions: how many, at most PLD_SIM_MAX_CONDITIONS; 0 for one that is
+ *	here
+ * @index: out, with @value: with PLD_WAIT_ANY the first condition that holds,
+ *	otherwise the first that does not; 0 where there is none
+ * @bell: with PLD_WAIT_BELL: the bell as it was when the caller last looked at
+ *	what a ring may tell of; otherwise 0
+ * @__reserved: must be 0
  *
- * Sleeps until the cell satisfies the comparison. Whoever changes the cell
- * must then read the waiters word of the rank's doorbell, with a full barrier
- * between the two, and call PLD_IOC_RING when it is not zero. For writers that
- * ring nothing, a sleeping wait also looks at its cell again every recheck_ms,
- * a parameter of the module; when that is 0, at a ring and at the deadline
- * only.
+ * Sleeps until the conditions hold, looking at their cells one after the other.
+ * Whoever changes a cell must then read the waiters word of the rank's
+ * doorbell, with a full barrier between the two, and call PLD_IOC_RING when it
+ * is not zero. For writers that ring nothing, a sleeping wait also looks at its
+ * cells again every recheck_ms, a parameter of the module; when that is 0, at a
+ * ring and at the deadline only.
+ *
+ * The same cell may be in several conditions. A wait that is restarted after a
+ * signal reads its arguments again. EAGAIN: see PLD_WAIT_BELL.
  */
 struct pld_sim_wait {
 	__u32 size;
@@ -275,6 +323,11 @@ struct pld_sim_wait {
 	__s32 expected;
 	__s32 value;
 	__aligned_s64 deadline_ns;
+	__aligned_u64 conditions;
+	__u32 nr_conditions;
+	__u32 index;
+	__u32 bell;
+	__u32 __reserved;
 };
 
 #define PLD_IOC_WAIT _IO(PLD_SIM_IOC_TYPE, PLD_SIM_CMD_WAIT)
@@ -287,7 +340,8 @@ struct pld_sim_wait {
  * @window: id of the window
  * @rank: whose memory holds the cell
  *
- * Lets the waiters of that cell look at it again.
+ * Advances the bell of the rank's doorbell, and lets the waiters of that cell
+ * look again.
  */
 struct pld_sim_ring {
 	__u32 size;
@@ -307,6 +361,8 @@ struct pld_sim_ring {
  * @PLD_FAIL_ERROR: a rank gave up with an error. Waits return EOWNERDEAD
  * @PLD_FAIL_TIMEOUT: a rank did not do its part in time. Waits return ETIMEDOUT
  * @PLD_FAIL_ABORT: a rank asked for the end of all. Waits return ECANCELED
+ * @PLD_FAIL_OUTSIDE: what the domain depends on failed, but none of its ranks;
+ *	the rank that is named has no meaning. Waits return EOWNERDEAD
  */
 enum pld_sim_fail_reason {
 	PLD_FAIL_NONE = 0,
@@ -314,6 +370,7 @@ enum pld_sim_fail_reason {
 	PLD_FAIL_ERROR = 2,
 	PLD_FAIL_TIMEOUT = 3,
 	PLD_FAIL_ABORT = 4,
+	PLD_FAIL_OUTSIDE = 5,
 };
 
 /**
@@ -412,7 +469,7 @@ struct pld_sim_status {
 /**
  * struct pld_sim_doorbell - a rank's doorbell page
  * @waiters: how many waits of this rank sleep, a hint that saves rings
- * @bell: not used by the module; a platform without one counts rings here
+ * @bell: how often the rank was rung for, modulo 2^32
  */
 struct pld_sim_doorbell {
 	__u32 waiters;
