@@ -56,7 +56,6 @@ struct pld_domain {
 	const volatile unsigned char *alive;
 	/* the writing end of the rank's pipe to the launcher */
 	int launcher_fd;
-	pld_tile stage;
 	/* more ranks than CPUs: who spins keeps a peer from running */
 	bool oversubscribed;
 };

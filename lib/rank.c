@@ -60,7 +60,6 @@ static void touch(pld_window_buffer *buffer)
 static int attach(pld_domain *domain)
 {
 	PLD_TRY(mark_alive(domain));
-	PLD_TRY(pld_tile_alloc(&domain->stage, domain->tile_bytes));
 	PLD_TRY(domain->platform->attach(domain));
 	for (pld_window_buffer *b = domain->buffers; b; b = b->next)
 		PLD_TRY(domain->platform->window_map(b));

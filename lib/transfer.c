@@ -11,6 +11,7 @@
 #include "domain.h"
 #include "error.h"
 #include "region.h"
+#include "stage.h"
 #include "transfer.h"
 #include "view.h"
 
@@ -172,7 +173,7 @@ int pld_transfer_check(struct pld_transfer *t)
 	PLD_TRY(pld_atomic_check(t->op, t->at.atomic, t->dst->dtype,
 				 t->dst_data));
 	if (!t->at.stage)
-		t->at.stage = &t->domain->stage;
+		PLD_TRY(pld_stage(t->op, t->domain, &t->at.stage));
 	PLD_TRY(check_stage(t->op, t->at.stage, size));
 	PLD_TRY(check_chunk(t, (size_t)size));
 	return check_overlap(t, (size_t)size);

@@ -23,6 +23,10 @@
  *		    the domain is broken: a rank died or failed, was late in a
  *		    collective, aborted
  * Shapes and offsets count elements; sizes named bytes count bytes.
+ *
+ * All rank side calls may be made by several threads of a rank at once, as long
+ * as no two of them use the same tile or bytes of a tensor. On the host
+ * side one thread at a time uses a domain.
  */
 #ifndef PLD_H
 #define PLD_H
@@ -168,7 +172,10 @@ typedef struct pld_domain_options {
 	const char *platform;
 	/** How long a wait lasts at most, in ns; 0: 30 s. */
 	int64_t timeout_ns;
-	/** Bytes of each rank's own staging tile, 8 to 2^30; 0: 64 KiB. */
+	/**
+	 * Bytes of the own staging tile of each thread of a rank, 8 to 2^30; 0:
+	 * 64 KiB. A thread has it from its first put without one until its end.
+	 */
 	size_t tile_bytes;
 	/** Not 0: each launch counts and traces what its ranks do. */
 	int observe;
@@ -350,7 +357,10 @@ PLD_API int pld_tile_remote_store(const pld_tile *tile,
 
 /** Zero is the default of every member. */
 typedef struct pld_put_options {
-	/** The tile that the data passes through; NULL: the rank's own. */
+	/**
+	 * The tile that the data passes through; NULL: the calling thread's
+	 * own. -ENOMEM: there is no memory for that.
+	 */
 	const pld_tile *stage;
 	/** A subregion: all three or none. */
 	pld_dims dst_offsets;
