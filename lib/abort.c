@@ -16,6 +16,8 @@ int pld_abort(pld_domain *domain, int code)
 		return pld_error(EINVAL, "pld_abort: domain must not be NULL");
 	if (domain->rank < 0 || !*domain->alive)
 		return pld_unhealthy(domain, "pld_abort");
+	if (domain->parent)
+		domain = domain->parent;
 	pld_tell_launcher(domain, &record);
 	pld_break(domain, PLD_FAIL_ABORT, domain->rank, code);
 	return -ECANCELED;

@@ -13,6 +13,7 @@
 #include "health.h"
 #include "observe.h"
 #include "platform/platform.h"
+#include "subdomain.h"
 
 #define DEFAULT_TIMEOUT_NS (30 * INT64_C(1000000000))
 #define DEFAULT_TILE_BYTES ((size_t)64 << 10)
@@ -35,11 +36,12 @@ void pld_domains_unlock(void)
 void pld_domains_forget_others(const pld_domain *domain)
 {
 	for (pld_domain *other = domains; other; other = other->next)
-		if (other != domain && other->host == domain->host)
+		if (other != domain && other->parent != domain &&
+		    other->host == domain->host)
 			other->platform->forget(other);
 }
 
-static void list_domain(pld_domain *domain)
+void pld_domain_enlist(pld_domain *domain)
 {
 	pld_domains_lock();
 	domain->next = domains;
@@ -61,17 +63,17 @@ static void unlist_domain(const pld_domain *domain)
 
 bool pld_is_host(const pld_domain *domain)
 {
-	return domain->rank < 0 && domain->host == getpid();
+	return !pld_on_rank_side(domain) && domain->host == getpid();
 }
 
 int pld_host_only(const pld_domain *domain, const char *op)
 {
 	if (!domain)
 		return pld_error(EINVAL, "%s: domain must not be NULL", op);
-	if (domain->rank >= 0)
+	if (pld_on_rank_side(domain))
 		return pld_error(EPERM,
 				 "%s: only the host side can do this, not rank %d",
-				 op, domain->rank);
+				 op, pld_launched(domain)->rank);
 	if (!pld_is_host(domain))
 		return pld_error(EPERM,
 				 "%s: only the process that made the domain can do this",
@@ -159,15 +161,18 @@ int pld_domain_create(const int *devices, int nranks,
 		free(made);
 		return error;
 	}
-	list_domain(made);
+	pld_domain_enlist(made);
 	*domain = made;
 	return 0;
 }
 
 void pld_domain_destroy(pld_domain *domain)
 {
-	if (!domain || domain->rank >= 0)
+	if (!domain || pld_on_rank_side(domain))
 		return;
+	while (domain->subdomains)
+		pld_domain_destroy(domain->subdomains);
+	pld_subdomain_unlink(domain);
 	while (domain->buffers)
 		pld_free_window_buffer(domain->buffers);
 	pld_observers_destroy(domain);
@@ -182,6 +187,11 @@ void pld_domain_destroy(pld_domain *domain)
 int pld_domain_reset(pld_domain *domain)
 {
 	PLD_TRY(pld_host_only(domain, "pld_domain_reset"));
+	if (domain->parent)
+		return pld_error(EINVAL,
+				 "pld_domain_reset: a sub-domain is reset with its parent only");
+	for (pld_domain *s = domain->subdomains; s; s = s->next_subdomain)
+		PLD_TRY(s->platform->reset(s));
 	PLD_TRY(domain->platform->reset(domain));
 	domain->launched = false;
 	domain->broken = 0;
@@ -213,7 +223,7 @@ static int check_rank(const pld_domain *domain, const char *op)
 {
 	if (!domain)
 		return pld_error(EINVAL, "%s: domain must not be NULL", op);
-	if (domain->rank >= 0 && !*domain->alive)
+	if (pld_on_rank_side(domain) && !*domain->alive)
 		return pld_unhealthy(domain, op);
 	return 0;
 }
@@ -227,6 +237,8 @@ int pld_nranks(const pld_domain *domain)
 int pld_rank(const pld_domain *domain)
 {
 	PLD_TRY(check_rank(domain, "pld.rank"));
+	if (domain->outsider)
+		return pld_unhealthy(domain, "pld.rank");
 	if (domain->rank < 0)
 		return pld_error(ENOTCONN,
 				 "pld.rank: the host side has no rank");
@@ -235,5 +247,5 @@ int pld_rank(const pld_domain *domain)
 
 int pld_abort_code(const pld_domain *domain)
 {
-	return domain ? domain->abort_code : 0;
+	return domain ? pld_launched(domain)->abort_code : 0;
 }

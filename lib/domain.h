@@ -4,8 +4,8 @@
  *
  * The host side makes it; every rank process has a copy of it by fork(), with
  * its own rank set. Nothing in here is shared between processes but what the
- * pointers status, doorbells and launch lead to. A host thread at a time uses
- * a domain; in a rank, the members below "rank side" do not change after the
+ * pointers status and doorbells lead to. A host thread at a time uses a domain
+ * and its sub-domains; in a rank, the members below "rank side" do not change after the
  * rank was attached, so its threads need no lock.
  */
 #ifndef PLD_DOMAIN_H
@@ -30,6 +30,11 @@ struct pld_domain {
 	size_t tile_bytes;
 	bool observe;
 	pld_window_buffer *buffers;
+	/* of a sub-domain, else NULL: whose launches make its ranks */
+	pld_domain *parent;
+	pld_domain *subdomains, *next_subdomain;
+	/* of a sub-domain: the parent's number of each rank */
+	int members[PLD_MAX_RANKS];
 	/* the process that made it, and the list of all that it has made */
 	int host;
 	pld_domain *next;
@@ -47,8 +52,10 @@ struct pld_domain {
 	/* one per rank, or NULL; in a rank, its own */
 	struct pld_observer *observers[PLD_MAX_RANKS];
 
-	/* rank side; rank is -1 on the host side */
+	/* rank side; rank is -1 on the host side, and in an outsider */
 	int rank;
+	/* a sub-domain, in a process that is a rank of the parent only */
+	bool outsider;
 	uint32_t epoch;
 	struct pld_sim_status *status;
 	char *doorbells;
@@ -102,10 +109,17 @@ int pld_host_only(const pld_domain *domain, const char *op);
 /* The same as a question. */
 bool pld_is_host(const pld_domain *domain);
 
+/* In a process that was launched, as a rank of this domain or not? */
+static inline bool pld_on_rank_side(const pld_domain *domain)
+{
+	return domain->rank >= 0 || domain->outsider;
+}
+
 /*
  * The list of this process's domains. A rank inherits what all of them have
- * open; it keeps its own domain's alone.
+ * open; it keeps that of its own domain and of the sub-domains alone.
  */
+void pld_domain_enlist(pld_domain *domain);
 void pld_domains_lock(void);
 void pld_domains_unlock(void);
 /* In a rank, which has the lock by fork(). */

@@ -10,7 +10,7 @@
 struct pld_failure {
 	/* negative errno, 0 before the first failure */
 	int error;
-	/* the rank that is to blame, or -1 */
+	/* the rank of the launched domain that is to blame, or -1 */
 	int culprit;
 	/* told by the broken domain, not found by this rank */
 	bool secondhand;

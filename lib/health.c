@@ -8,7 +8,9 @@
 
 #include "error.h"
 #include "health.h"
+#include "launch.h"
 #include "platform/platform.h"
+#include "subdomain.h"
 
 static int reason_errno(uint32_t reason)
 {
@@ -22,54 +24,101 @@ static int reason_errno(uint32_t reason)
 	}
 }
 
-int pld_broken(const char *op, uint32_t reason, uint32_t rank, int32_t code)
+/* A rank that only a scribbler can have put there gets no other name. */
+static int launched_rank(const pld_domain *domain, uint32_t rank)
+{
+	return rank < (uint32_t)domain->nranks
+		       ? pld_launched_rank(domain, (int)rank)
+		       : (int)rank;
+}
+
+static int say_why(const pld_domain *domain, const char *op, uint32_t reason,
+		   int rank, int32_t code)
 {
 	int error = reason_errno(reason);
 	/* INT32_MIN has no positive. */
 	int failed_with = code > INT32_MIN ? -code : INT32_MAX;
-	int result;
+	char who[PLD_RANK_TEXT_BYTES];
 
+	pld_rank_text(domain, rank, who);
 	switch (reason) {
 	case PLD_FAIL_DEAD:
-		result = pld_error(error, "%s: rank %u died", op, rank);
-		break;
+		return pld_error(error, "%s: %s died", op, who);
 	case PLD_FAIL_ERROR:
-		result = pld_error(error, "%s: rank %u failed: %s", op, rank,
-				   strerror(failed_with));
-		break;
+		return pld_error(error, "%s: %s failed: %s", op, who,
+				 strerror(failed_with));
 	case PLD_FAIL_TIMEOUT:
-		result = pld_error(error,
-				   "%s: rank %u did not do its part in time",
-				   op, rank);
-		break;
+		return pld_error(error, "%s: %s did not do its part in time",
+				 op, who);
 	case PLD_FAIL_ABORT:
-		result = pld_error(error, "%s: rank %u aborted with code %d",
-				   op, rank, code);
-		break;
+		return pld_error(error, "%s: %s aborted with code %d", op, who,
+				 code);
+	case PLD_FAIL_OUTSIDE:
+		return pld_error(error, "%s: the parent domain is broken", op);
 	default:
 		return pld_error(error, "%s: the domain was reset", op);
 	}
-	pld_failure()->culprit = (int)rank;
-	pld_failure()->secondhand = true;
+}
+
+static bool parent_broken(const pld_domain *domain)
+{
+	const pld_domain *parent = domain->parent;
+
+	/* Acquire: as in pld_healthy(). */
+	return parent && __atomic_load_n(&parent->status->epoch,
+					 __ATOMIC_ACQUIRE) != parent->epoch;
+}
+
+int pld_broken(const pld_domain *domain, const char *op, uint32_t reason,
+	       uint32_t rank, int32_t code)
+{
+	int culprit = launched_rank(domain, rank);
+	int result;
+
+	if (parent_broken(domain)) {
+		reason = domain->parent->status->reason;
+		culprit = (int)domain->parent->status->rank;
+		code = domain->parent->status->code;
+	}
+	result = say_why(domain, op, reason, culprit, code);
+	if (reason >= PLD_FAIL_DEAD && reason <= PLD_FAIL_OUTSIDE) {
+		pld_failure()->culprit = culprit;
+		pld_failure()->secondhand = true;
+	}
 	return result;
 }
 
 int pld_unhealthy(const pld_domain *domain, const char *op)
 {
-	if (domain->rank < 0)
+	char who[PLD_RANK_TEXT_BYTES];
+
+	if (!pld_on_rank_side(domain))
 		return pld_error(ENOTCONN,
 				 "%s: only a launched kernel can do this, not the host side",
 				 op);
+	pld_rank_text(domain, pld_launched(domain)->rank, who);
 	if (!*domain->alive)
 		return pld_error(EPERM,
-				 "%s: this process was forked by rank %d and is not a rank itself",
-				 op, domain->rank);
-	return pld_broken(op, domain->status->reason, domain->status->rank,
-			  domain->status->code);
+				 "%s: this process was forked by %s and is not a rank itself",
+				 op, who);
+	if (domain->outsider)
+		return pld_error(ENOTCONN, "%s: %s is not in this sub-domain",
+				 op, who);
+	return pld_broken(domain, op, domain->status->reason,
+			  domain->status->rank, domain->status->code);
 }
 
 void pld_break(pld_domain *domain, enum pld_sim_fail_reason reason, int culprit,
 	       int code)
 {
+	struct pld_record record = {
+		.kind = PLD_RECORD_BROKE,
+		.reason = reason,
+		.culprit = pld_launched_rank(domain, culprit),
+		.code = code,
+	};
+
 	domain->platform->fail(domain, reason, culprit, code);
+	if (domain->parent || domain->subdomains)
+		pld_tell_launcher(domain, &record);
 }

@@ -31,13 +31,18 @@ static inline int pld_enter(const pld_domain *domain, const char *op)
 }
 
 /*
- * Breaks the domain; the first failure stays. culprit is the rank that is the
- * cause.
+ * Breaks the domain; the first failure stays. culprit is the rank of it that is
+ * the cause. Where there are sub-domains, the launcher is told, and breaks the
+ * others. Async-signal-safe.
  */
 void pld_break(pld_domain *domain, enum pld_sim_fail_reason reason, int culprit,
 	       int code);
 
-/* The error and sentence for a domain that is broken for that reason. */
-int pld_broken(const char *op, uint32_t reason, uint32_t rank, int32_t code);
+/*
+ * The error and sentence for a domain that is broken for that reason; for a
+ * sub-domain whose parent is broken, for the parent's.
+ */
+int pld_broken(const pld_domain *domain, const char *op, uint32_t reason,
+	       uint32_t rank, int32_t code);
 
 #endif

@@ -24,6 +24,7 @@
 #include "launch.h"
 #include "observe.h"
 #include "platform/platform.h"
+#include "subdomain.h"
 
 /* How long the others have to return by themselves after a failure. */
 #define GRACE_NS (2 * PLD_NS_PER_S)
@@ -115,15 +116,54 @@ static void abort_asked(struct watch *watch, int rank, int code)
 		 "rank %d aborted with code %d", rank, code);
 }
 
+/* The parent first: it is where ranks of the sub-domains look for the cause. */
+static void break_all(struct watch *watch, enum pld_sim_fail_reason reason,
+		      int culprit, int code)
+{
+	pld_domain *domain = watch->domain;
+
+	domain->platform->fail(domain, reason, culprit, code);
+	for (pld_domain *s = domain->subdomains; s; s = s->next_subdomain) {
+		int member = pld_member_of(s, culprit);
+
+		if (member >= 0)
+			s->platform->fail(s, reason, member, code);
+		else
+			s->platform->fail(s, PLD_FAIL_OUTSIDE, 0, code);
+	}
+}
+
 static void publish_death(struct watch *watch, int rank)
 {
-	watch->domain->platform->fail(watch->domain, PLD_FAIL_DEAD, rank,
-				      -EOWNERDEAD);
+	break_all(watch, PLD_FAIL_DEAD, rank, -EOWNERDEAD);
+}
+
+/* Of a death only the launcher itself can tell. */
+static void broken_by_rank(struct watch *watch, const struct pld_record *record)
+{
+	if (record->culprit >= 0 && record->culprit < watch->domain->nranks &&
+	    record->reason > PLD_FAIL_DEAD && record->reason < PLD_FAIL_OUTSIDE)
+		break_all(watch, record->reason, record->culprit, record->code);
+}
+
+static void take_record(struct watch *watch, int rank,
+			const struct pld_record *record)
+{
+	switch (record->kind) {
+	case PLD_RECORD_ABORT:
+		abort_asked(watch, rank, record->code);
+		break;
+	case PLD_RECORD_BROKE:
+		broken_by_rank(watch, record);
+		break;
+	default:
+		watch->ranks[rank].result = *record;
+		watch->ranks[rank].has_result = true;
+	}
 }
 
 static void read_records(struct watch *watch, int rank)
 {
-	struct watched *watched = &watch->ranks[rank];
 	struct pollfd *pipe = pipe_of(watch, rank);
 	struct pld_record record;
 	ssize_t bytes;
@@ -138,12 +178,7 @@ static void read_records(struct watch *watch, int rank)
 			close_poll(pipe);
 			return;
 		}
-		if (record.kind == PLD_RECORD_ABORT) {
-			abort_asked(watch, rank, record.code);
-		} else {
-			watched->result = record;
-			watched->has_result = true;
-		}
+		take_record(watch, rank, &record);
 	}
 }
 
@@ -435,6 +470,9 @@ int pld_launch(pld_domain *domain, pld_kernel *kernel, void *arg,
 	PLD_TRY(pld_host_only(domain, "pld_launch"));
 	if (!kernel)
 		return pld_error(EINVAL, "pld_launch: kernel must not be NULL");
+	if (domain->parent)
+		return pld_error(EINVAL,
+				 "pld_launch: a sub-domain is launched with its parent only");
 	if (domain->broken)
 		return pld_error(-domain->broken, "%s", domain->broken_message);
 	if (domain->launched)

@@ -17,13 +17,18 @@ enum pld_record_kind {
 	PLD_RECORD_RESULT = 1,
 	/* pld_abort() was called */
 	PLD_RECORD_ABORT = 2,
+	/* the rank has broken a domain of several that break together */
+	PLD_RECORD_BROKE = 3,
 };
 
 /* Small enough for a pipe to take it in one piece. */
 struct pld_record {
 	uint32_t kind;
-	/* the kernel's result, 0 or a negative errno; the abort's code */
+	/* the kernel's result, 0 or a negative errno; the failure's code */
 	int32_t code;
+	/* why, and which rank of the launched domain is the cause */
+	uint32_t reason;
+	int32_t culprit;
 	/* the failure was told to the rank, not found by it */
 	uint32_t secondhand;
 	char message[PLD_MESSAGE_BYTES];

@@ -13,6 +13,7 @@
 #include "observe.h"
 #include "observer.h"
 #include "region.h"
+#include "subdomain.h"
 #include "transfer.h"
 
 struct pld_observer *pld_observer;
@@ -69,6 +70,8 @@ static void count_transfer(const pld_view *far, int peer, uint64_t bytes,
 
 	if (peer == domain->rank)
 		return;
+	/* The host counts by the ranks that it launched. */
+	peer = pld_launched_rank(domain, peer);
 	traffic = put ? &pld_observer->to[peer] : &pld_observer->from[peer];
 	count(&traffic->bytes, bytes);
 	count(&traffic->messages, 1);

@@ -18,6 +18,7 @@
 #include "launch.h"
 #include "observe.h"
 #include "platform/platform.h"
+#include "subdomain.h"
 
 #define LARGEST_SPAN_TOUCHED ((size_t)64 << 20)
 
@@ -59,7 +60,6 @@ static void touch(pld_window_buffer *buffer)
 
 static int attach(pld_domain *domain)
 {
-	PLD_TRY(mark_alive(domain));
 	PLD_TRY(domain->platform->attach(domain));
 	for (pld_window_buffer *b = domain->buffers; b; b = b->next)
 		PLD_TRY(domain->platform->window_map(b));
@@ -67,6 +67,37 @@ static int attach(pld_domain *domain)
 		touch(b);
 	domain->platform->attached(domain);
 	return 0;
+}
+
+static int attach_subdomain(pld_domain *sub)
+{
+	const pld_domain *parent = sub->parent;
+
+	sub->alive = parent->alive;
+	sub->launcher_fd = parent->launcher_fd;
+	sub->rank = pld_member_of(sub, parent->rank);
+	if (sub->rank >= 0)
+		return attach(sub);
+	sub->outsider = true;
+	sub->platform->forget(sub);
+	return 0;
+}
+
+static int attach_all(pld_domain *domain)
+{
+	PLD_TRY(mark_alive(domain));
+	PLD_TRY(attach(domain));
+	for (pld_domain *s = domain->subdomains; s; s = s->next_subdomain)
+		PLD_TRY(attach_subdomain(s));
+	return 0;
+}
+
+static void leave_all(pld_domain *domain)
+{
+	for (pld_domain *s = domain->subdomains; s; s = s->next_subdomain)
+		if (!s->outsider)
+			s->platform->leave(s);
+	domain->platform->leave(domain);
 }
 
 /* Tells the others why, unless it is they who told. */
@@ -124,7 +155,7 @@ _Noreturn void pld_rank_main(pld_domain *domain, int rank, int parent,
 	pld_domains_unlock();
 	domain->rank = rank;
 	pld_observers_enter(domain);
-	error = attach(domain);
+	error = attach_all(domain);
 	if (!error)
 		error = kernel(domain, arg);
 	/* A child that the kernel forked and that came back here is no rank. */
@@ -138,6 +169,6 @@ _Noreturn void pld_rank_main(pld_domain *domain, int rank, int parent,
 	if (error)
 		break_domain(domain, error);
 	else
-		domain->platform->leave(domain);
+		leave_all(domain);
 	_exit(error ? 1 : 0);
 }

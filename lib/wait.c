@@ -19,6 +19,7 @@
 #include "observe.h"
 #include "platform/platform.h"
 #include "relax.h"
+#include "subdomain.h"
 #include "cell.h"
 #include "view.h"
 
@@ -43,18 +44,22 @@ static int timed_out(const char *op, const pld_view *signal, pld_dims offsets,
 		     int32_t value, int32_t expected, pld_cmp cmp,
 		     int64_t timeout_ns)
 {
-	char text[PLD_DIMS_TEXT_BYTES], blame[64] = "";
+	const pld_domain *domain = signal->buffer->domain;
+	char me[PLD_RANK_TEXT_BYTES], who[PLD_RANK_TEXT_BYTES];
+	char text[PLD_DIMS_TEXT_BYTES], blame[sizeof(who) + 32] = "";
 	int owed = owed_by(signal, offsets);
 	int error;
 
-	if (owed >= 0)
-		snprintf(blame, sizeof(blame),
-			 "; rank %d should have notified it", owed);
+	pld_rank_text(domain, pld_launched_rank(domain, domain->rank), me);
+	if (owed >= 0) {
+		owed = pld_launched_rank(domain, owed);
+		snprintf(blame, sizeof(blame), "; %s should have notified it",
+			 pld_rank_text(domain, owed, who));
+	}
 	error = pld_error(ETIMEDOUT,
-			  "%s: timed out after %.3f s: cell %s of rank %d is %d, expected %s %d%s",
+			  "%s: timed out after %.3f s: cell %s of %s is %d, expected %s %d%s",
 			  op, (double)timeout_ns / (double)PLD_NS_PER_S,
-			  pld_dims_text(offsets, text),
-			  signal->buffer->domain->rank, value,
+			  pld_dims_text(offsets, text), me, value,
 			  cmp == PLD_EQ ? "==" : ">=", expected, blame);
 	pld_failure()->culprit = owed;
 	return error;

@@ -125,7 +125,7 @@ void pld_free_window_buffer(pld_window_buffer *buffer)
 {
 	pld_window_buffer **link;
 
-	if (!buffer || buffer->domain->rank >= 0)
+	if (!buffer || pld_on_rank_side(buffer->domain))
 		return;
 	link = &buffer->domain->buffers;
 	while (*link != buffer)

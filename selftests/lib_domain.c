@@ -4,7 +4,6 @@
  * launch and what does not, that domains are isolated from each other, and
  * that nothing is left when they have ended.
  */
-#include <dirent.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "lib_golden.h"
+#include "lib_left.h"
 #include "lib_test.h"
 
 #define NODE "/dev/pld_sim"
@@ -509,30 +509,6 @@ TEST(broken_domain_leaves_its_neighbour_alone)
 }
 
 /* ---- nothing is left ---- */
-
-static int count_files(void)
-{
-	DIR *dir = opendir("/proc/self/fd");
-	int count = 0;
-
-	while (dir && readdir(dir))
-		count++;
-	if (dir)
-		closedir(dir);
-	return count;
-}
-
-static int count_mappings(void)
-{
-	FILE *file = fopen("/proc/self/maps", "r");
-	int count = 0, c;
-
-	while (file && (c = fgetc(file)) != EOF)
-		count += c == '\n';
-	if (file)
-		fclose(file);
-	return count;
-}
 
 /* A life in which also something is refused and something fails. */
 static int live(int i)

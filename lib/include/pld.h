@@ -26,7 +26,7 @@
  *
  * All rank side calls may be made by several threads of a rank at once, as long
  * as no two of them use the same tile or bytes of a tensor. On the host
- * side one thread at a time uses a domain.
+ * side one thread at a time uses a domain and its sub-domains.
  */
 #ifndef PLD_H
 #define PLD_H
@@ -191,12 +191,28 @@ PLD_API int pld_domain_create(const int *devices, int nranks,
 			      const pld_domain_options *options,
 			      pld_domain **domain);
 
-/** Ends the domain and its window buffers. NULL is allowed. */
+/**
+ * Makes a sub-domain of nranks of the parent's ranks, each named once, in their
+ * order: rank r of it is rank ranks[r] of the parent. It has window buffers of
+ * its own, made with pld_alloc_*. A launch of the parent makes each of those
+ * ranks a rank of the sub-domain too, to which its views belong; for the others
+ * its calls are -ENOTCONN. A failure in the parent or in one of its sub-domains
+ * breaks them all, and sentences say whose numbers they use. It is launched and
+ * reset with its parent only, and ends with it at the latest. -EINVAL: parent
+ * is a sub-domain, nranks out of 1 to the parent's, a rank named twice.
+ * -ERANGE: no such rank.
+ */
+PLD_API int pld_subdomain_create(pld_domain *parent, const int *ranks,
+				 int nranks, pld_domain **subdomain);
+
+/**
+ * Ends the domain, its sub-domains and window buffers. NULL is allowed.
+ */
 PLD_API void pld_domain_destroy(pld_domain *domain);
 
 /**
- * Makes a broken domain usable again: signals zeroed, epoch advanced; data
- * windows keep their bytes.
+ * Makes a broken domain and its sub-domains usable again: signals zeroed, epoch
+ * advanced; data windows keep their bytes.
  */
 PLD_API int pld_domain_reset(pld_domain *domain);
 
@@ -263,7 +279,10 @@ PLD_API int pld_abort_code(const pld_domain *domain);
 /** The domain of a DistributedTensor (pld.get_comm_ctx). */
 PLD_API int pld_get_comm_ctx(const pld_distributed_tensor *tensor,
 			     pld_domain **domain);
-/** The own rank (pld.rank); -ENOTCONN on the host side. */
+/**
+ * The own rank (pld.rank); -ENOTCONN on the host side, and for a sub-domain that
+ * this rank is not in.
+ */
 PLD_API int pld_rank(const pld_domain *domain);
 /** Number of ranks (pld.nranks). */
 PLD_API int pld_nranks(const pld_domain *domain);
@@ -458,7 +477,8 @@ typedef struct pld_cost {
 } pld_cost;
 
 /**
- * Counts of a rank of the last launch on a domain that observes.
+ * Counts of a rank of the last launch on a domain that observes, with what it
+ * did in sub-domains.
  * -ENODATA: it does not, or nothing was launched.
  */
 PLD_API int pld_launch_cost(const pld_domain *domain, int rank, pld_cost *cost);

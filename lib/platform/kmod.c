@@ -194,8 +194,9 @@ static int kmod_attach(pld_domain *domain)
 	domain->platform_fd = fd;
 	if (join(fd, &args)) {
 		if (args.reason != PLD_FAIL_NONE)
-			return pld_broken("joining the domain", args.reason,
-					  args.failed_rank, args.code);
+			return pld_broken(domain, "joining the domain",
+					  args.reason, args.failed_rank,
+					  args.code);
 		return pld_error(errno,
 				 "platform kmod: cannot join as rank %d: %s",
 				 domain->rank, strerror(errno));

@@ -373,7 +373,8 @@ static void memfd_fail(pld_domain *domain, enum pld_sim_fail_reason reason,
 		return;
 	}
 	/* The claimant ended before it had told everybody. */
-	if (domain->rank < 0 && claimed == (uint32_t)culprit + 1)
+	if (domain->rank < 0 && reason == PLD_FAIL_DEAD &&
+	    claimed == (uint32_t)culprit + 1)
 		publish(domain, reason, culprit, code);
 }
 

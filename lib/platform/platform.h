@@ -56,7 +56,8 @@ struct pld_platform {
 
 	/*
 	 * Both sides: breaks the domain, first failure stays, and wakes all.
-	 * From the host side, culprit has ended. Async-signal-safe.
+	 * From the host side, a culprit of PLD_FAIL_DEAD has ended.
+	 * Async-signal-safe.
 	 */
 	void (*fail)(pld_domain *domain, enum pld_sim_fail_reason reason,
 		     int culprit, int code);
