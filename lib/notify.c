@@ -13,24 +13,23 @@
 #include "cell.h"
 #include "view.h"
 
-int pld_signal_cell(const char *op, const pld_view *signal, pld_dims offsets,
-		    size_t *cell)
+int pld_signal_cell(const char *op, const char *argument,
+		    const pld_view *signal, pld_dims offsets, size_t *cell)
 {
 	pld_dims one = { .ndim = offsets.ndim, .n = { 1, 1, 1, 1, 1 } };
 
-	PLD_TRY(pld_view_check(op, "signal", signal,
+	PLD_TRY(pld_view_check(op, argument, signal,
 			       PLD_ACCEPT(PLD_DISTRIBUTED_TENSOR)));
 	if (signal->dtype != PLD_INT32)
-		return pld_error(EINVAL,
-				 "%s: dtype of signal is %s, wanted int32", op,
-				 pld_dtype_name(signal->dtype));
+		return pld_error(EINVAL, "%s: dtype of %s is %s, wanted int32",
+				 op, argument, pld_dtype_name(signal->dtype));
 	PLD_TRY(pld_enter(signal->buffer->domain, op));
-	PLD_TRY(pld_dims_within(op, "signal", signal, offsets, one));
+	PLD_TRY(pld_dims_within(op, argument, signal, offsets, one));
 	*cell = (size_t)((char *)signal->data - pld_own_base(signal->buffer)) +
 		(size_t)pld_dims_index(signal, offsets) * sizeof(int32_t);
 	if (*cell % sizeof(int32_t))
-		return pld_error(EFAULT, "%s: signal is not aligned to int32",
-				 op);
+		return pld_error(EFAULT, "%s: %s is not aligned to int32", op,
+				 argument);
 	return 0;
 }
 
@@ -42,7 +41,7 @@ int pld_system_notify(const pld_distributed_tensor *signal, int peer,
 	int32_t *address, before;
 	size_t cell;
 
-	PLD_TRY(pld_signal_cell(name, signal, offsets, &cell));
+	PLD_TRY(pld_signal_cell(name, "signal", signal, offsets, &cell));
 	buffer = signal->buffer;
 	PLD_TRY(pld_peer_check(name, buffer->domain, peer));
 	address = (void *)(buffer->base + (size_t)peer * buffer->stride + cell);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 /*
- * pld.system.wait: spin, then yield, then sleep.
+ * pld.system.wait, on one cell or several: spin, then yield, then sleep.
  *
  * With a CPU for every rank the peer is likely running, and its notify is less
  * than a sleep away. With more ranks than CPUs it likely is not: after a short
@@ -10,22 +10,25 @@
 #include <sched.h>
 #include <stdio.h>
 
+#include "cell.h"
 #include "clock.h"
-#include "compare.h"
 #include "dims.h"
 #include "domain.h"
 #include "error.h"
 #include "health.h"
+#include "look.h"
 #include "observe.h"
 #include "platform/platform.h"
 #include "relax.h"
 #include "subdomain.h"
-#include "cell.h"
 #include "view.h"
 
 #define SPINS 2000
 #define SPINS_OVERSUBSCRIBED 20
 #define YIELDS 100
+
+/* Room for the name of a condition or of one of its members. */
+#define NAME_BYTES 40
 
 /* The rank that should write a cell, where the signal's shape tells, or -1. */
 static int owed_by(const pld_view *signal, pld_dims offsets)
@@ -40,14 +43,15 @@ static int owed_by(const pld_view *signal, pld_dims offsets)
 	return -1;
 }
 
-static int timed_out(const char *op, const pld_view *signal, pld_dims offsets,
-		     int32_t value, int32_t expected, pld_cmp cmp,
-		     int64_t timeout_ns)
+static int timed_out(const struct pld_wait_request *request,
+		     const struct pld_look *look)
 {
-	const pld_domain *domain = signal->buffer->domain;
+	const pld_condition *condition = &request->conditions[look->index];
+	const pld_domain *domain = condition->signal->buffer->domain;
+	int owed = owed_by(condition->signal, condition->offsets);
+	char text[PLD_DIMS_TEXT_BYTES], name[NAME_BYTES] = "";
 	char me[PLD_RANK_TEXT_BYTES], who[PLD_RANK_TEXT_BYTES];
-	char text[PLD_DIMS_TEXT_BYTES], blame[sizeof(who) + 32] = "";
-	int owed = owed_by(signal, offsets);
+	char blame[sizeof(who) + 32] = "";
 	int error;
 
 	pld_rank_text(domain, pld_launched_rank(domain, domain->rank), me);
@@ -56,85 +60,169 @@ static int timed_out(const char *op, const pld_view *signal, pld_dims offsets,
 		snprintf(blame, sizeof(blame), "; %s should have notified it",
 			 pld_rank_text(domain, owed, who));
 	}
+	if (request->indexed)
+		snprintf(name, sizeof(name), "conditions[%d]: ", look->index);
 	error = pld_error(ETIMEDOUT,
-			  "%s: timed out after %.3f s: cell %s of %s is %d, expected %s %d%s",
-			  op, (double)timeout_ns / (double)PLD_NS_PER_S,
-			  pld_dims_text(offsets, text), me, value,
-			  cmp == PLD_EQ ? "==" : ">=", expected, blame);
+			  "%s: timed out after %.3f s: %scell %s of %s is %d, expected %s %d%s",
+			  request->op,
+			  (double)request->timeout_ns / (double)PLD_NS_PER_S,
+			  name, pld_dims_text(condition->offsets, text), me,
+			  look->value, condition->cmp == PLD_EQ ? "==" : ">=",
+			  condition->expected, blame);
 	pld_failure()->culprit = owed;
 	return error;
 }
 
-/* Does the cell satisfy the wait before spins and yields are used up? */
-static bool satisfied_soon(const pld_domain *domain, const int32_t *address,
-			   int32_t expected, pld_cmp cmp, int32_t *seen)
+static int check_one(const char *op, const char *signal, const char *cmp,
+		     const pld_condition *condition, struct pld_wanted *wanted)
+{
+	PLD_TRY(pld_signal_cell(op, signal, condition->signal,
+				condition->offsets, &wanted->offset));
+	if (condition->cmp != PLD_EQ && condition->cmp != PLD_GE)
+		return pld_error(EINVAL, "%s: %s is %d, wanted Eq (0) or Ge (1)",
+				 op, cmp, (int)condition->cmp);
+	wanted->buffer = condition->signal->buffer;
+	wanted->expected = condition->expected;
+	wanted->cmp = condition->cmp;
+	return 0;
+}
+
+/* Indices are put into words only for a sentence that needs them. */
+static int check_indexed(const char *op, const pld_condition *conditions,
+			 int index, struct pld_wanted *wanted)
+{
+	char signal[NAME_BYTES], cmp[NAME_BYTES];
+
+	if (check_one(op, "signal", "cmp", &conditions[index], wanted)) {
+		snprintf(signal, sizeof(signal), "conditions[%d].signal", index);
+		snprintf(cmp, sizeof(cmp), "conditions[%d].cmp", index);
+		return check_one(op, signal, cmp, &conditions[index], wanted);
+	}
+	if (wanted->buffer->domain != conditions[0].signal->buffer->domain)
+		return pld_error(EINVAL,
+				 "%s: conditions[%d].signal is of another domain than conditions[0].signal",
+				 op, index);
+	return 0;
+}
+
+static int check_all(const struct pld_wait_request *request,
+		     struct pld_wanted *cells)
+{
+	if (!request->indexed)
+		PLD_TRY(check_one(request->op, "signal", "cmp",
+				  request->conditions, cells));
+	for (int i = 0; request->indexed && i < request->count; i++)
+		PLD_TRY(check_indexed(request->op, request->conditions, i,
+				      &cells[i]));
+	if (request->timeout_ns < 0)
+		return pld_error(EINVAL,
+				 "%s: timeout is %lld ns, wanted 0 or more",
+				 request->op, (long long)request->timeout_ns);
+	return 0;
+}
+
+/* The look that is satisfied, or the last one when spins and yields are up. */
+static struct pld_look look_for_a_while(const pld_domain *domain,
+					const struct pld_wants *wants)
 {
 	int spins = domain->oversubscribed ? SPINS_OVERSUBSCRIBED : SPINS;
+	struct pld_look look = { 0 };
 
 	for (int turn = 0; turn < spins + YIELDS; turn++) {
 		if (turn < spins)
 			pld_relax();
 		else
 			sched_yield();
-		/* Acquire: pairs with the release in pld_system_notify(). */
-		*seen = __atomic_load_n(address, __ATOMIC_ACQUIRE);
-		if (pld_compare(*seen, expected, cmp))
-			return true;
-		if (!pld_healthy(domain))
-			return false;
+		look = pld_look(wants);
+		if (look.satisfied || !pld_healthy(domain))
+			break;
 	}
-	return false;
+	return look;
 }
 
-/* Waits as pld_wait() does; *seen is what the cell was at last. */
-static int wait_for(const char *op, const pld_view *signal, size_t cell,
-		    pld_dims offsets, int32_t expected, pld_cmp cmp,
-		    int64_t timeout_ns, int32_t *seen)
+/* The index of the condition that decided, or an error; *look is the last one. */
+static int wait_checked(const struct pld_wait_request *request,
+			const struct pld_wants *wants, struct pld_look *look)
 {
-	const pld_domain *domain = signal->buffer->domain;
-	const int32_t *address = (void *)(pld_own_base(signal->buffer) + cell);
+	pld_domain *domain = wants->cells[0].buffer->domain;
 	int64_t deadline;
-	int error;
+	int result;
 
-	*seen = __atomic_load_n(address, __ATOMIC_ACQUIRE);
-	if (pld_compare(*seen, expected, cmp))
-		return 0;
-	deadline = pld_deadline(timeout_ns);
-	if (timeout_ns && satisfied_soon(domain, address, expected, cmp, seen))
-		return 0;
-	error = domain->platform->block(signal->buffer, cell, expected, cmp,
-					deadline);
-	*seen = __atomic_load_n(address, __ATOMIC_ACQUIRE);
-	if (pld_compare(*seen, expected, cmp))
-		return 0;
-	PLD_TRY(pld_enter(domain, op));
-	if (error == -ETIMEDOUT)
-		return timed_out(op, signal, offsets, *seen, expected, cmp,
-				 timeout_ns);
-	return error;
+	*look = pld_look(wants);
+	if (look->satisfied)
+		return look->index;
+	deadline = pld_deadline(request->timeout_ns);
+	if (request->timeout_ns && !wants->stop) {
+		*look = look_for_a_while(domain, wants);
+		if (look->satisfied)
+			return look->index;
+	}
+	result = domain->platform->block(domain, wants, deadline);
+	*look = pld_look(wants);
+	if (look->satisfied)
+		return look->index;
+	if (result >= 0)
+		return result;
+	PLD_TRY(pld_enter(domain, request->op));
+	if (result == -ETIMEDOUT)
+		return timed_out(request, look);
+	return result;
+}
+
+static void observe(const struct pld_wait_request *request, int index,
+		    int32_t seen, int result)
+{
+	const pld_condition *condition = &request->conditions[index];
+
+	pld_observe_wait(condition->signal, condition->offsets,
+			 condition->expected, condition->cmp, seen, result);
+}
+
+/* As the waits that it replaces: all of those that hold, or the deciding one. */
+static void observe_all(const struct pld_wait_request *request,
+			const struct pld_wants *wants,
+			const struct pld_look *look, int result)
+{
+	if (result < 0 || request->any || request->count == 1) {
+		observe(request, result < 0 ? look->index : result, look->value,
+			result < 0 ? result : 0);
+		return;
+	}
+	for (int i = 0; i < request->count; i++)
+		observe(request, i, pld_value(&wants->cells[i]), 0);
+}
+
+int pld_wait_for(const struct pld_wait_request *request)
+{
+	struct pld_wanted cells[PLD_MAX_CONDITIONS];
+	struct pld_wants wants = {
+		.cells = cells,
+		.count = request->count,
+		.any = request->any,
+		.stop = request->stop,
+	};
+	struct pld_look look;
+	int result;
+
+	PLD_TRY(check_all(request, cells));
+	result = wait_checked(request, &wants, &look);
+	if (pld_observed() && result != -EINTR)
+		observe_all(request, &wants, &look, result);
+	return result;
 }
 
 int pld_wait(const char *op, const pld_view *signal, pld_dims offsets,
 	     int32_t expected, pld_cmp cmp, int64_t timeout_ns)
 {
-	int32_t seen;
-	size_t cell;
-	int error;
+	pld_condition condition = { signal, offsets, expected, cmp };
+	struct pld_wait_request request = {
+		.op = op,
+		.conditions = &condition,
+		.count = 1,
+		.timeout_ns = timeout_ns,
+	};
 
-	PLD_TRY(pld_signal_cell(op, signal, offsets, &cell));
-	if (cmp != PLD_EQ && cmp != PLD_GE)
-		return pld_error(EINVAL,
-				 "%s: cmp is %d, wanted Eq (0) or Ge (1)", op,
-				 (int)cmp);
-	if (timeout_ns < 0)
-		return pld_error(EINVAL,
-				 "%s: timeout is %lld ns, wanted 0 or more", op,
-				 (long long)timeout_ns);
-	error = wait_for(op, signal, cell, offsets, expected, cmp, timeout_ns,
-			 &seen);
-	if (pld_observed())
-		pld_observe_wait(signal, offsets, expected, cmp, seen, error);
-	return error;
+	return pld_wait_for(&request);
 }
 
 int pld_system_wait(const pld_distributed_tensor *signal, pld_dims offsets,
@@ -154,4 +242,38 @@ int pld_system_wait_timeout(const pld_distributed_tensor *signal,
 {
 	return pld_wait("pld.system.wait", signal, offsets, expected, cmp,
 			timeout_ns);
+}
+
+static int wait_for_several(const char *op, const pld_condition *conditions,
+			    int count, bool any, int64_t timeout_ns)
+{
+	struct pld_wait_request request = {
+		.op = op,
+		.conditions = conditions,
+		.count = count,
+		.any = any,
+		.indexed = true,
+		.timeout_ns = timeout_ns,
+	};
+
+	if (!conditions)
+		return pld_error(EINVAL, "%s: conditions must not be NULL", op);
+	if (count < 1 || count > PLD_MAX_CONDITIONS)
+		return pld_error(EINVAL, "%s: count is %d, wanted 1 to %d", op,
+				 count, PLD_MAX_CONDITIONS);
+	return pld_wait_for(&request);
+}
+
+int pld_system_wait_all(const pld_condition *conditions, int count,
+			int64_t timeout_ns)
+{
+	return wait_for_several("pld_system_wait_all", conditions, count, false,
+				timeout_ns);
+}
+
+int pld_system_wait_any(const pld_condition *conditions, int count,
+			int64_t timeout_ns)
+{
+	return wait_for_several("pld_system_wait_any", conditions, count, true,
+				timeout_ns);
 }

@@ -48,6 +48,8 @@ extern "C" {
 #define PLD_MAX_DIMS 5
 /** Most ranks of a domain. */
 #define PLD_MAX_RANKS 256
+/** Most cells of one wait. */
+#define PLD_MAX_CONDITIONS 64
 /** Bytes of a message with its terminating zero. */
 #define PLD_MESSAGE_BYTES 512
 
@@ -439,6 +441,30 @@ PLD_API int pld_system_wait_timeout(const pld_distributed_tensor *signal,
 				    pld_dims offsets, int32_t expected,
 				    pld_cmp cmp, int64_t timeout_ns);
 
+/** An own cell, and what is expected of it. */
+typedef struct pld_condition {
+	const pld_distributed_tensor *signal;
+	pld_dims offsets;
+	int32_t expected;
+	pld_cmp cmp;
+} pld_condition;
+
+/**
+ * Blocks until all of 1 to PLD_MAX_CONDITIONS conditions hold in one look,
+ * which takes the cells one after the other: what stays true once it is, as Ge
+ * of a cell that only grows, needs no more. All signals are of one domain; a
+ * cell may be named more than once. timeout_ns as above. -ETIMEDOUT: the message
+ * names the first condition that does not hold.
+ */
+PLD_API int pld_system_wait_all(const pld_condition *conditions, int count,
+				int64_t timeout_ns);
+/**
+ * Blocks until one of them holds and returns its index, of several that hold
+ * the lowest. -ETIMEDOUT: the message names the first.
+ */
+PLD_API int pld_system_wait_any(const pld_condition *conditions, int count,
+				int64_t timeout_ns);
+
 /* ---- collectives ---- */
 
 /**
@@ -478,7 +504,7 @@ typedef struct pld_cost {
 
 /**
  * Counts of a rank of the last launch on a domain that observes, with what it
- * did in sub-domains.
+ * did in sub-domains. A wait for several cells counts as one for each of them.
  * -ENODATA: it does not, or nothing was launched.
  */
 PLD_API int pld_launch_cost(const pld_domain *domain, int rank, pld_cost *cost);

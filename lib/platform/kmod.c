@@ -11,9 +11,11 @@
 #include <unistd.h>
 
 #include "available.h"
+#include "clock.h"
 #include "error.h"
 #include "fd.h"
 #include "health.h"
+#include "look.h"
 #include "platform.h"
 
 #define DEVICE "/dev/pld_sim"
@@ -248,33 +250,65 @@ static void kmod_leave(pld_domain *domain)
 	ioctl(domain->platform_fd, PLD_IOC_LEAVE, &leave);
 }
 
-static int kmod_block(pld_window_buffer *buffer, size_t offset,
-		      int32_t expected, pld_cmp cmp, int64_t deadline_ns)
+static void describe_cells(const struct pld_wants *wants,
+			   struct pld_sim_condition *conditions)
 {
+	for (int i = 0; i < wants->count; i++) {
+		const struct pld_wanted *wanted = &wants->cells[i];
+
+		conditions[i] = (struct pld_sim_condition){
+			.offset = wanted->offset,
+			.window = wanted->buffer->window,
+			.cmp = wanted->cmp == PLD_EQ ? PLD_SIM_CMP_EQ
+						     : PLD_SIM_CMP_GE,
+			.expected = wanted->expected,
+		};
+	}
+}
+
+/*
+ * The bell before stop: who raises stop rings then, which changes the bell, and
+ * the kernel does not sleep.
+ */
+static bool stopped(const pld_domain *domain, const struct pld_wants *wants,
+		    struct pld_sim_wait *wait)
+{
+	if (!wants->stop)
+		return false;
+	wait->flags |= PLD_WAIT_BELL;
+	wait->bell = __atomic_load_n(&pld_doorbell(domain, domain->rank)->bell,
+				     __ATOMIC_ACQUIRE);
+	return atomic_load_explicit(wants->stop, memory_order_acquire);
+}
+
+static int kmod_block(pld_domain *domain, const struct pld_wants *wants,
+		      int64_t deadline_ns)
+{
+	struct pld_sim_condition conditions[PLD_MAX_CONDITIONS];
 	struct pld_sim_wait wait = {
 		.size = sizeof(wait),
-		.offset = offset,
-		.window = buffer->window,
-		.cmp = cmp == PLD_EQ ? PLD_SIM_CMP_EQ : PLD_SIM_CMP_GE,
-		.expected = expected,
+		.flags = wants->any ? PLD_WAIT_ANY : 0,
 		.deadline_ns = deadline_ns,
+		.conditions = (uintptr_t)conditions,
+		.nr_conditions = (uint32_t)wants->count,
 	};
 
-	while (ioctl(buffer->domain->platform_fd, PLD_IOC_WAIT, &wait)) {
-		switch (errno) {
-		case EINTR:
-			continue;
-		case ETIMEDOUT:
+	describe_cells(wants, conditions);
+	for (;;) {
+		if (stopped(domain, wants, &wait))
+			return -EINTR;
+		if (!ioctl(domain->platform_fd, PLD_IOC_WAIT, &wait))
+			return (int)wait.index;
+		if (errno == ETIMEDOUT && pld_now() >= deadline_ns)
 			return -ETIMEDOUT;
-		case EOWNERDEAD:
-		case ECANCELED:
-			return 0;
-		default:
-			return pld_error(errno, "pld.system.wait: %s",
+		/* That it is broken may be known before it is published. */
+		if (!pld_healthy(domain))
+			return -EOWNERDEAD;
+		if (errno != EINTR && errno != EAGAIN && errno != ETIMEDOUT &&
+		    errno != EOWNERDEAD && errno != ECANCELED)
+			return pld_error(errno, "waiting for a cell: %s",
 					 strerror(errno));
-		}
 	}
-	return 0;
 }
 
 /* A ring that fails has nobody to wake: the domain is broken, all are awake. */

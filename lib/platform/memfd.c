@@ -23,10 +23,10 @@
 #include <unistd.h>
 
 #include "available.h"
-#include "compare.h"
 #include "error.h"
 #include "fd.h"
 #include "health.h"
+#include "look.h"
 #include "platform.h"
 
 #define DEVICES 64
@@ -285,37 +285,47 @@ static void memfd_leave(pld_domain *domain)
 			 PLD_RANK_LEFT, __ATOMIC_RELEASE);
 }
 
-static int sleep_on_bell(pld_window_buffer *buffer, size_t offset,
-			 int32_t expected, pld_cmp cmp,
+static uint32_t cells_mask(const struct pld_wants *wants)
+{
+	uint32_t mask = 0;
+
+	for (int i = 0; i < wants->count; i++)
+		mask |= cell_mask(wants->cells[i].offset);
+	return mask;
+}
+
+static int sleep_on_bell(pld_domain *domain, const struct pld_wants *wants,
 			 const struct timespec *deadline)
 {
-	pld_domain *domain = buffer->domain;
 	struct pld_sim_doorbell *doorbell = pld_doorbell(domain, domain->rank);
-	const int32_t *cell = (void *)(pld_own_base(buffer) + offset);
+	uint32_t mask = cells_mask(wants);
 
 	for (;;) {
 		/*
-		 * The bell before the cell: a notify that comes after the look
-		 * at the cell changes the bell, and the futex does not sleep.
+		 * The bell before all that a ring can tell of: what comes after
+		 * the look changes the bell, and the futex does not sleep.
 		 */
 		uint32_t bell =
 			__atomic_load_n(&doorbell->bell, __ATOMIC_SEQ_CST);
+		struct pld_look look = pld_look(wants);
 
-		if (pld_compare(__atomic_load_n(cell, __ATOMIC_SEQ_CST),
-				expected, cmp) ||
-		    !pld_healthy(domain))
-			return 0;
+		if (look.satisfied)
+			return look.index;
+		if (!pld_healthy(domain))
+			return -EOWNERDEAD;
+		if (wants->stop &&
+		    atomic_load_explicit(wants->stop, memory_order_acquire))
+			return -EINTR;
 		if (futex(&doorbell->bell, FUTEX_WAIT_BITSET, bell, deadline,
-			  cell_mask(offset)) &&
+			  mask) &&
 		    errno == ETIMEDOUT)
 			return -ETIMEDOUT;
 	}
 }
 
-static int memfd_block(pld_window_buffer *buffer, size_t offset,
-		       int32_t expected, pld_cmp cmp, int64_t deadline_ns)
+static int memfd_block(pld_domain *domain, const struct pld_wants *wants,
+		       int64_t deadline_ns)
 {
-	pld_domain *domain = buffer->domain;
 	struct pld_sim_doorbell *doorbell = pld_doorbell(domain, domain->rank);
 	struct timespec deadline = {
 		.tv_sec = deadline_ns / 1000000000,
@@ -324,12 +334,12 @@ static int memfd_block(pld_window_buffer *buffer, size_t offset,
 	int result;
 
 	/*
-	 * Raised before the cell is looked at, both seq_cst. Pairs with
-	 * pld_system_notify(), which changes the cell before it looks here: one
+	 * Raised before the cells are looked at, both seq_cst. Pairs with
+	 * pld_system_notify(), which changes a cell before it looks here: one
 	 * of the two sees the other.
 	 */
 	__atomic_fetch_add(&doorbell->waiters, 1, __ATOMIC_SEQ_CST);
-	result = sleep_on_bell(buffer, offset, expected, cmp, &deadline);
+	result = sleep_on_bell(domain, wants, &deadline);
 	__atomic_fetch_sub(&doorbell->waiters, 1, __ATOMIC_RELAXED);
 	return result;
 }

@@ -11,6 +11,8 @@
 
 #include "domain.h"
 
+struct pld_wants;
+
 struct pld_platform {
 	const char *name;
 
@@ -45,12 +47,12 @@ struct pld_platform {
 	void (*attached)(pld_domain *domain);
 	void (*leave)(pld_domain *domain);
 	/*
-	 * Sleeps until the own cell, offset bytes into the buffer, satisfies
-	 * the comparison: 0; or the domain is broken: 0 too, the caller looks;
-	 * or the time is over: -ETIMEDOUT, without a sentence.
+	 * Sleeps until a look at the own cells is satisfied: its index. Without
+	 * a sentence: the domain is broken, -EOWNERDEAD whatever broke it; the
+	 * time is over, -ETIMEDOUT; somebody raised stop, -EINTR.
 	 */
-	int (*block)(pld_window_buffer *buffer, size_t offset, int32_t expected,
-		     pld_cmp cmp, int64_t deadline_ns);
+	int (*block)(pld_domain *domain, const struct pld_wants *wants,
+		     int64_t deadline_ns);
 	/* Makes the sleepers on that cell of the peer look again. */
 	void (*ring)(pld_window_buffer *buffer, size_t offset, int peer);
 
