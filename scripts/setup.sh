@@ -31,6 +31,7 @@ qemu-system-x86		# the virtual machine
 busybox-static		# the guest's commands
 cpio			# the guest's file system
 libhwloc-dev		# places ranks on cores
+libglib2.0-dev		# an event loop that a selftest waits in
 LIST
 }
 

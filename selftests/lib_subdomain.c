@@ -90,6 +90,7 @@ static int place_in(const struct home *home, int parent_rank)
 static int refused_outside(const struct home *home, int me)
 {
 	pld_distributed_tensor view;
+	pld_waiter *waiter;
 	char message[128];
 
 #define OUTSIDE(op, call)                                                            \
@@ -104,6 +105,7 @@ static int refused_outside(const struct home *home, int me)
 	OUTSIDE("pld.window",
 		pld_window(home->data, PLD_SHAPE(1), PLD_INT32, &view));
 	OUTSIDE("pld_abort", pld_abort(home->domain, 1));
+	OUTSIDE("pld_waiter_create", pld_waiter_create(home->domain, &waiter));
 	CHECK_EQ(home->nranks, pld_nranks(home->domain));
 	/* These have no way to refuse. */
 	pld_free_window_buffer(home->data);

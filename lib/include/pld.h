@@ -25,7 +25,7 @@
  * Shapes and offsets count elements; sizes named bytes count bytes.
  *
  * All rank side calls may be made by several threads of a rank at once, as long
- * as no two of them use the same tile or bytes of a tensor. On the host
+ * as no two of them use the same tile, waiter or bytes of a tensor. On the host
  * side one thread at a time uses a domain and its sub-domains.
  */
 #ifndef PLD_H
@@ -464,6 +464,40 @@ PLD_API int pld_system_wait_all(const pld_condition *conditions, int count,
  */
 PLD_API int pld_system_wait_any(const pld_condition *conditions, int count,
 				int64_t timeout_ns);
+
+/** Conditions whose holding is told by a descriptor. */
+typedef struct pld_waiter pld_waiter;
+
+/**
+ * Makes a waiter without conditions. One thread at a time uses it. It belongs to
+ * the rank's process: in a child that the rank forks it can only be destroyed.
+ */
+PLD_API int pld_waiter_create(pld_domain *domain, pld_waiter **waiter);
+/**
+ * Adds a condition and returns at once (pld.system.defer_wait). -EINVAL: cmp is
+ * not Ge, expected is negative, signal is of another domain. -ENOSPC: the
+ * waiter has PLD_MAX_CONDITIONS. -EBUSY: it watches already.
+ */
+PLD_API int pld_system_defer_wait(pld_waiter *waiter,
+				  const pld_distributed_tensor *signal,
+				  pld_dims offsets, int32_t expected,
+				  pld_cmp cmp);
+/**
+ * Starts watching, at the first call, and returns the waiter's descriptor
+ * (close-on-exec, non-blocking). It polls readable when the wait has ended: all
+ * conditions hold, the domain is broken, or its timeout has passed since the
+ * first call. It stays readable until its 8 bytes are read, and must not be
+ * closed or written to. -EINVAL: no condition.
+ */
+PLD_API int pld_waiter_fd(pld_waiter *waiter);
+/**
+ * How the wait ended: 0 when all conditions held in one look, as after
+ * pld_system_wait_all, or its error with its sentence. -EAGAIN: it has not
+ * ended.
+ */
+PLD_API int pld_waiter_result(pld_waiter *waiter);
+/** Ends the waiter at once, whatever it does. NULL is allowed. */
+PLD_API void pld_waiter_destroy(pld_waiter *waiter);
 
 /* ---- collectives ---- */
 
