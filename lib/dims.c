@@ -64,6 +64,27 @@ void pld_dims_strides(pld_dims shape, int64_t scale,
 	}
 }
 
+int64_t pld_dims_count(pld_dims shape)
+{
+	int64_t count = 1;
+
+	for (int i = 0; i < shape.ndim; i++)
+		count *= shape.n[i];
+	return count;
+}
+
+/* The stride of a dimension of one element leads nowhere. */
+bool pld_dims_dense(const pld_view *view)
+{
+	int64_t stride[PLD_MAX_DIMS];
+
+	pld_dims_strides(view->shape, 1, stride);
+	for (int i = 0; i < view->shape.ndim; i++)
+		if (view->shape.n[i] != 1 && view->stride[i] != stride[i])
+			return false;
+	return true;
+}
+
 int pld_dims_within(const char *op, const char *argument, const pld_view *view,
 		    pld_dims offsets, pld_dims shape)
 {

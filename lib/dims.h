@@ -28,6 +28,12 @@ int pld_dims_bytes(const char *op, pld_dims shape, pld_dtype dtype,
 void pld_dims_strides(pld_dims shape, int64_t scale,
 		      int64_t stride[PLD_MAX_DIMS]);
 
+/* Elements of a shape that pld_dims_bytes() has counted. */
+int64_t pld_dims_count(pld_dims shape);
+
+/* Do the view's elements lie one after another? */
+bool pld_dims_dense(const pld_view *view);
+
 /* 0, or -EINVAL / -ERANGE when offsets + shape do not lie in the view. */
 int pld_dims_within(const char *op, const char *argument, const pld_view *view,
 		    pld_dims offsets, pld_dims shape);

@@ -351,6 +351,29 @@ PLD_API int pld_read(const pld_view *tensor, pld_dims offsets, void *value);
 PLD_API int pld_write(const pld_view *tensor, pld_dims offsets,
 		      const void *value);
 
+/* ---- arithmetic on tiles ---- */
+
+/**
+ * out = a + b, element by element (pl.add), and so on. a and b are dense Tiles
+ * of one dtype, shape and valid_shape; out is any Tile with room for them, a or
+ * b too, and takes all three. Integers wrap modulo 2^n; fp16 and bf16 are
+ * computed in fp32 and rounded once. Maximum and minimum are those of IEEE
+ * 754-2019: -0 is less than +0, and a NaN propagates. Every NaN result is the
+ * quiet one without a payload. -ENOSPC: out is too small.
+ */
+PLD_API int pld_add(const pld_tile *a, const pld_tile *b, pld_tile *out);
+PLD_API int pld_mul(const pld_tile *a, const pld_tile *b, pld_tile *out);
+PLD_API int pld_maximum(const pld_tile *a, const pld_tile *b, pld_tile *out);
+PLD_API int pld_minimum(const pld_tile *a, const pld_tile *b, pld_tile *out);
+
+/**
+ * out = in as dtype (pl.cast); out may be in. To a float type: rounded once, to
+ * nearest, ties to even. From a float type to integers: towards zero, what is
+ * too large or too small becomes the greatest or least integer, a NaN 0.
+ * Between integers: modulo 2^n.
+ */
+PLD_API int pld_cast(const pld_tile *in, pld_dtype dtype, pld_tile *out);
+
 /* ---- one-sided operations ---- */
 
 /**
@@ -500,6 +523,14 @@ PLD_API int pld_waiter_result(pld_waiter *waiter);
 PLD_API void pld_waiter_destroy(pld_waiter *waiter);
 
 /* ---- collectives ---- */
+
+/** What a reduction does with two elements. */
+typedef enum pld_reduce_op {
+	PLD_SUM = 0,
+	PLD_MAX = 1,
+	PLD_MIN = 2,
+	PLD_PROD = 3,
+} pld_reduce_op;
 
 /**
  * Every rank ends with rank s's local_data in row s of its target
