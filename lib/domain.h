@@ -77,6 +77,9 @@ struct pld_window_buffer {
 	char *base;
 	size_t stride;
 
+	/* rank side: where the next call with PLD_REUSE_TARGET gathers, 0 or 1 */
+	int next_slot;
+
 	/* platform kmod */
 	uint32_t window;
 	uint64_t mmap_offset;

@@ -524,6 +524,21 @@ PLD_API void pld_waiter_destroy(pld_waiter *waiter);
 
 /* ---- collectives ---- */
 
+/*
+ * Every rank of the domain makes the same calls in the same order, with the
+ * same shapes. No call returns before every rank has begun it, and what it has
+ * to bring is there when it returns. A call that fails half-way breaks the
+ * domain. All views are of one domain, and a target is not over the signal.
+ *
+ * A signal is all zero before the first call and left so by all together: the
+ * next collective, of any kind, can use the same cells at once. Give all
+ * collectives that share a signal views of one buffer, made by pld_window.
+ *
+ * Which memory is the caller's again when a call returns, and which a faster
+ * rank may already write to in its next call, is said with each; doc/
+ * collectives.md has it in one table.
+ */
+
 /** What a reduction does with two elements. */
 typedef enum pld_reduce_op {
 	PLD_SUM = 0,
@@ -531,6 +546,35 @@ typedef enum pld_reduce_op {
 	PLD_MIN = 2,
 	PLD_PROD = 3,
 } pld_reduce_op;
+
+/** How an allreduce goes about it. */
+typedef enum pld_allreduce_mode {
+	PLD_MESH = 0,
+	PLD_TWO_PHASE = 1,
+	PLD_RING = 2,
+} pld_allreduce_mode;
+
+/**
+ * No rank returns before every rank has called (pld.tensor.barrier), and sees
+ * all that the others did before.
+ *
+ *	signal	    DistributedTensor INT32 [nranks, 1]
+ */
+PLD_API int pld_tensor_barrier(const pld_distributed_tensor *signal);
+
+/**
+ * Every rank ends with root's target in its own (pld.tensor.broadcast): root
+ * puts it to all. -ERANGE: root is no rank.
+ *
+ *	target	    DistributedTensor, any shape
+ *	signal	    DistributedTensor INT32 [nranks, 1]
+ *
+ * When this returns, a faster root may already write its next call's data: do
+ * not broadcast into a target that not every rank has read. The root's own
+ * target is free.
+ */
+PLD_API int pld_tensor_broadcast(const pld_distributed_tensor *target,
+				 const pld_distributed_tensor *signal, int root);
 
 /**
  * Every rank ends with rank s's local_data in row s of its target
@@ -543,12 +587,116 @@ typedef enum pld_reduce_op {
  *
  * The signal can be used again at once. The target cannot: when this returns, a
  * faster rank may already push its next call's data, so do not give the same
- * target to the next call before every rank has read it.
+ * target to the next call before every rank has read it, or use
+ * PLD_REUSE_TARGET.
  */
 PLD_API int pld_tensor_allgather(const pld_tensor *local_data,
 				 const pld_distributed_tensor *target,
 				 const pld_distributed_tensor *signal);
 
+/**
+ * The target is [2 * nranks, SIZE], two slots that the calls on its buffer fill
+ * by turns, the first one in each launch. What a call has gathered stays until
+ * the own rank begins its next call, so a loop needs no other barrier.
+ */
+#define PLD_REUSE_TARGET 1u
+
+/**
+ * pld_tensor_allgather with flags, 0 or PLD_REUSE_TARGET; *data becomes the
+ * view [nranks, SIZE] of what this call has gathered.
+ */
+PLD_API int pld_tensor_allgather_flags(const pld_tensor *local_data,
+				       const pld_distributed_tensor *target,
+				       const pld_distributed_tensor *signal,
+				       unsigned int flags,
+				       pld_distributed_tensor *data);
+
+/**
+ * On the host side: launches a kernel in which all ranks gather from the start
+ * of the window local_data, [1, size], to that of target, [nranks, size].
+ * signal is of at least nranks cells. Fails as pld_launch does.
+ */
+PLD_API int pld_host_allgather(pld_window_buffer *local_data,
+			       pld_window_buffer *target,
+			       pld_window_buffer *signal, int64_t size,
+			       pld_dtype dtype);
+
+/**
+ * Row my_rank of the own target becomes the reduction of all ranks' rows
+ * my_rank (pld.tensor.reduce_scatter), in the order of the ranks; see
+ * pld_tensor_allreduce for how. The other rows stay as they are.
+ *
+ *	target	    DistributedTensor [nranks, SIZE]
+ *	signal	    DistributedTensor INT32 [nranks, 1]
+ *
+ * When this returns, the target is the caller's alone. -ENOMEM: no memory for
+ * scratch, up to 3 times the domain's tile_bytes.
+ */
+PLD_API int pld_tensor_reduce_scatter(const pld_distributed_tensor *target,
+				      const pld_distributed_tensor *signal,
+				      pld_reduce_op op);
+
+/**
+ * Every element of every rank's target becomes the reduction of all ranks' ones
+ * (pld.tensor.allreduce), in place.
+ *
+ *	target	    DistributedTensor, any shape, dense
+ *	signal	    DistributedTensor INT32, of the mode's shape:
+ *	mesh	    [nranks, 1]: each rank reads all ranks' elements
+ *	two-phase   [2, nranks]: each rank reduces its part, and puts it to all
+ *	ring	    [2 * (nranks - 1), nranks], [1, 1] for one rank: each rank
+ *		    talks to its neighbours only, in so many steps
+ * With 2 ranks two-phase and ring have signals of the same shape, with one rank
+ * mesh and ring.
+ *
+ * The result has the same bits in all ranks and all runs: it is what pld_add,
+ * pld_mul and so on make of the elements in a fixed order, but fp16 and bf16
+ * are rounded once, at the end. Mesh and two-phase go through the ranks from 0
+ * to nranks - 1. The ring cuts blocks of nranks * (tile_bytes / B) elements, B
+ * an element's bytes or 4 for fp16 and bf16, each into nranks chunks, the first
+ * ones longer by one where it does not divide, and reduces chunk c from rank c
+ * on, round to c - 1.
+ *
+ * When this returns, the target is the caller's alone. -ENOMEM: as in
+ * pld_tensor_reduce_scatter.
+ */
+PLD_API int pld_tensor_allreduce(const pld_distributed_tensor *target,
+				 const pld_distributed_tensor *signal,
+				 pld_reduce_op op, pld_allreduce_mode mode);
+
+/**
+ * Row d of rank s's input lands in row s of rank d's target
+ * (pld.tensor.all_to_all).
+ *
+ *	input	    Tensor or DistributedTensor [nranks, SIZE]
+ *	target	    DistributedTensor [nranks, SIZE], not over input
+ *	signal	    DistributedTensor INT32 [nranks, 1]
+ *
+ * When this returns, the input is the caller's again; the target is as after
+ * pld_tensor_allgather.
+ */
+PLD_API int pld_tensor_all_to_all(const pld_view *input,
+				  const pld_distributed_tensor *target,
+				  const pld_distributed_tensor *signal);
+
+/**
+ * The same with blocks of up to MAX rows (pld.tensor.all_to_all_v): the first
+ * send_counts[d] rows of block d of rank s's input land in block s of rank d's
+ * target; its other rows stay as they are.
+ *
+ *	input	     Tensor or DistributedTensor [nranks * MAX, SIZE]
+ *	target	     DistributedTensor [nranks * MAX, SIZE], not over input
+ *	signal	     DistributedTensor INT32 [nranks, 1]
+ *	send_counts  nranks numbers from 0 to MAX, else -ERANGE
+ *	recv_counts  what the others send: recv_counts[s] of rank d is
+ *		     send_counts[d] of rank s, which nobody checks but of the
+ *		     own rank
+ */
+PLD_API int pld_tensor_all_to_all_v(const pld_view *input,
+				    const pld_distributed_tensor *target,
+				    const pld_distributed_tensor *signal,
+				    const int32_t *send_counts,
+				    const int32_t *recv_counts);
 /* ---- host side: what the ranks did ---- */
 
 /**

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
+/*
+ * pld.tensor.allgather: push, barrier, self-clearing epilogue.
+ */
+#include <errno.h>
+#include <stdbool.h>
+
+#include "collectives/allgather.h"
+#include "collectives/barrier.h"
+#include "collectives/check.h"
+#include "dims.h"
+#include "domain.h"
+#include "error.h"
+#include "view.h"
+
+static const char op[] = "pld.tensor.allgather";
+
+static int check_local_data(const pld_view *local, const pld_view *target)
+{
+	char got[PLD_DIMS_TEXT_BYTES];
+
+	if (pld_views_overlap(local, target))
+		return pld_error(EINVAL,
+				 "%s local_data and target must be different buffers, got overlapping ones",
+				 op);
+	if (local->kind != PLD_TENSOR && local->kind != PLD_DISTRIBUTED_TENSOR)
+		return pld_error(EINVAL,
+				 "%s input must be a Tensor or DistributedTensor, got %s",
+				 op, pld_kind_name(local));
+	if (local->shape.ndim != 2 || local->shape.n[0] != 1)
+		return pld_error(EINVAL,
+				 "%s local_data must be [1, SIZE], got %s", op,
+				 pld_dims_text(local->shape, got));
+	return 0;
+}
+
+/* Twice the rows, for two slots. */
+static int check_slots(const pld_view *target)
+{
+	int rows = 2 * target->buffer->domain->nranks;
+
+	if (target->shape.n[0] != rows)
+		return pld_error(EINVAL,
+				 "%s target must have 2 * nranks = %d rows with PLD_REUSE_TARGET, got %lld",
+				 op, rows, (long long)target->shape.n[0]);
+	return 0;
+}
+
+static int check_target(const pld_view *local, const pld_view *target,
+			unsigned int flags)
+{
+	PLD_TRY(pld_check_table(op, "target", target,
+				flags & PLD_REUSE_TARGET ? "[2 * nranks, SIZE]"
+							 : "[nranks, SIZE]"));
+	if (local->dtype != target->dtype)
+		return pld_error(EINVAL,
+				 "%s dtype of local_data must be target's %s, got %s",
+				 op, pld_dtype_name(target->dtype),
+				 pld_dtype_name(local->dtype));
+	if (local->shape.n[1] != target->shape.n[1])
+		return pld_error(EINVAL,
+				 "%s SIZE of local_data must be target's %lld, got %lld",
+				 op, (long long)target->shape.n[1],
+				 (long long)local->shape.n[1]);
+	return flags & PLD_REUSE_TARGET ? check_slots(target)
+					: pld_check_rows(op, "target", target);
+}
+
+/* The order of the checks is the contract's. */
+static int check(const pld_view *local, const pld_view *target,
+		 const pld_view *signal, unsigned int flags, bool in_core)
+{
+	PLD_TRY(pld_check_given(op, "local_data", local));
+	PLD_TRY(pld_check_given(op, "target", target));
+	PLD_TRY(pld_check_given(op, "signal", signal));
+	PLD_TRY(check_local_data(local, target));
+	PLD_TRY(check_target(local, target, flags));
+	PLD_TRY(pld_barrier_check(op, signal, target->buffer->domain->nranks));
+	if (in_core && local->kind != PLD_TENSOR)
+		return pld_error(EINVAL,
+				 "%s local_data must be a plain Tensor, got %s",
+				 op, pld_kind_name(local));
+	PLD_TRY(pld_check_ready(op, target, signal));
+	return pld_view_check(op, "local_data", local, PLD_ACCEPT_TENSORS);
+}
+
+static int push(const pld_view *local, const pld_view *target,
+		const pld_view *signal)
+{
+	const pld_domain *domain = target->buffer->domain;
+	const pld_put_options row = {
+		.dst_offsets = PLD_AT(domain->rank, 0),
+		.src_offsets = PLD_AT(0, 0),
+		.shape = local->shape,
+	};
+
+	for (int peer = 0; peer < domain->nranks; peer++)
+		PLD_TRY(pld_tensor_put(target, peer, local, &row));
+	PLD_TRY(pld_barrier(op, signal, 0, 1));
+	return pld_barrier_epilogue(signal, 0, 1);
+}
+
+int pld_tensor_allgather(const pld_tensor *local_data,
+			 const pld_distributed_tensor *target,
+			 const pld_distributed_tensor *signal)
+{
+	PLD_TRY(check(local_data, target, signal, 0, true));
+	return push(local_data, target, signal);
+}
+
+int pld_allgather_from_window(const pld_distributed_tensor *local_data,
+			      const pld_distributed_tensor *target,
+			      const pld_distributed_tensor *signal)
+{
+	PLD_TRY(check(local_data, target, signal, 0, false));
+	return push(local_data, target, signal);
+}
+
+static pld_distributed_tensor slot_of(const pld_distributed_tensor *target,
+				      int slot)
+{
+	int nranks = target->buffer->domain->nranks;
+	size_t skipped = (size_t)slot * (size_t)nranks *
+			 (size_t)target->stride[0] *
+			 (size_t)pld_dtype_size(target->dtype);
+	pld_distributed_tensor view = *target;
+
+	view.shape.n[0] = nranks;
+	view.data = (char *)view.data + skipped;
+	view.bytes -= skipped;
+	return view;
+}
+
+int pld_tensor_allgather_flags(const pld_tensor *local_data,
+			       const pld_distributed_tensor *target,
+			       const pld_distributed_tensor *signal,
+			       unsigned int flags, pld_distributed_tensor *data)
+{
+	pld_distributed_tensor filled;
+
+	PLD_TRY(pld_check_given(op, "data", data));
+	if (flags & ~PLD_REUSE_TARGET)
+		return pld_error(EINVAL,
+				 "%s flags must be 0 or PLD_REUSE_TARGET (1), got %#x",
+				 op, flags);
+	PLD_TRY(check(local_data, target, signal, flags, true));
+	filled = *target;
+	if (flags & PLD_REUSE_TARGET) {
+		filled = slot_of(target, target->buffer->next_slot);
+		target->buffer->next_slot ^= 1;
+	}
+	PLD_TRY(push(local_data, &filled, signal));
+	*data = filled;
+	return 0;
+}
