@@ -46,12 +46,13 @@ endif
 
 # 1. User space.
 
-PLD_INC := -Ilib/include -Ilib -Iuapi
+PLD_INC := -Ilib/include -Ilib -Iuapi -Itools
 PLD_CPPFLAGS := $(PLD_INC) -D_GNU_SOURCE -DPLD_VERSION='"$(PLD_VERSION)"'
 PLD_CFLAGS := -std=gnu11 -Wall -Wextra -fPIC -fvisibility=hidden
 
 LIB_OBJS := $(patsubst %.c,$(O)/obj/%.o,$(wildcard lib/*.c lib/*/*.c))
 TOOLS := $(notdir $(patsubst %/,%,$(dir $(wildcard tools/*/main.c))))
+TOOL_COMMON := $(patsubst %.c,$(O)/obj/%.o,$(wildcard tools/common/*.c))
 LIB_A := $(O)/libpld.a
 LIB_SO := $(O)/libpld.so.$(SOVERSION)
 
@@ -98,7 +99,8 @@ $(O)/libpld.so: $(LIB_SO)
 
 # A tool is a folder; it is linked statically with libpld, to start anywhere.
 define tool_rule
-$(1)_OBJS := $$(patsubst %.c,$$(O)/obj/%.o,$$(wildcard tools/$(1)/*.c))
+$(1)_OBJS := $$(patsubst %.c,$$(O)/obj/%.o,$$(wildcard tools/$(1)/*.c)) \
+	$$(TOOL_COMMON)
 $$(O)/tools/$(1): $$($(1)_OBJS) $$(LIB_A)
 	$$(say) LD $$@
 	@mkdir -p $$(@D)

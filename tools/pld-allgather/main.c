@@ -10,8 +10,9 @@
 #include <sys/mman.h>
 #include <time.h>
 
+#include "common/ir.h"
+#include "common/program.h"
 #include "cost.h"
-#include "ir.h"
 #include "job.h"
 
 static const char *mode_name(enum mode mode)
@@ -211,16 +212,6 @@ static int alloc_windows(const struct options *options, pld_domain *domain,
 	return alloc_for_mistake(options, domain, job);
 }
 
-/* A result that could not be written is none. */
-static int close_output(int status)
-{
-	if (!ferror(stdout) && !fclose(stdout))
-		return status;
-	fprintf(stderr, "pld-allgather: cannot write to standard output: %s\n",
-		strerror(errno));
-	return status ? status : EXIT_RUN_FAILED;
-}
-
 int main(int argc, char **argv)
 {
 	struct options options;
@@ -229,6 +220,7 @@ int main(int argc, char **argv)
 	pld_domain *domain;
 	int status;
 
+	program_name = "pld-allgather";
 	if (!parse_options(argc, argv, &options))
 		return close_output(EXIT_OK);
 	domain_options = (pld_domain_options){

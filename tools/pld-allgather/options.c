@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The command line, by glibc's argp: long options, --help and --version in the
- * form that every GNU tool has. argp says nothing itself when it cannot go on:
- * each mistake is one line here.
+ * form that every GNU tool has.
  */
-#include <argp.h>
 #include <errno.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/arguments.h"
+#include "common/program.h"
 #include "options.h"
 
 #define NS_PER_S INT64_C(1000000000)
@@ -82,18 +81,6 @@ static const char doc[] =
 	"Prints OK and exits 0; or says what is wrong, prints FAILED and exits 1. "
 	"What cannot start exits 2.";
 
-_Noreturn static void usage_error(const char *format, ...)
-{
-	va_list args;
-
-	fputs("pld-allgather: ", stderr);
-	va_start(args, format);
-	vfprintf(stderr, format, args);
-	va_end(args);
-	fputs("; see --help\n", stderr);
-	exit(EXIT_USAGE);
-}
-
 static int64_t parse_number(const char *option, const char *text, int64_t least,
 			    int64_t most)
 {
@@ -106,41 +93,6 @@ static int64_t parse_number(const char *option, const char *text, int64_t least,
 		usage_error("%s: '%s' is not a number from %lld to %lld",
 			    option, text, (long long)least, (long long)most);
 	return number;
-}
-
-/* One id up to a comma or the end; returns what follows, or NULL at the end. */
-static const char *parse_device(struct options *options, const char *list,
-				const char *at)
-{
-	char *end;
-	long id;
-
-	errno = 0;
-	id = strtol(at, &end, 10);
-	if (errno || *at < '0' || *at > '9' || (*end && *end != ',') ||
-	    id < 0 || id > INT_MAX)
-		usage_error("-d: '%s' is not a list of device ids such as 0,1,2,3",
-			    list);
-	if (options->nranks == PLD_MAX_RANKS)
-		usage_error("-d: more than %d devices", PLD_MAX_RANKS);
-	for (int i = 0; i < options->nranks; i++)
-		if (options->devices[i] == id)
-			usage_error("-d: device %ld is named twice", id);
-	options->devices[options->nranks++] = (int)id;
-	return *end ? end + 1 : NULL;
-}
-
-static void parse_devices(struct options *options, const char *list)
-{
-	const char *at = list;
-
-	options->nranks = 0;
-	if (!*list)
-		usage_error("-d: the list of device ids is empty");
-	while (at)
-		at = parse_device(options, list, at);
-	if (options->nranks < 2)
-		usage_error("-d: one device, wanted at least 2");
 }
 
 static enum mode parse_mode(const char *name)
@@ -184,84 +136,13 @@ static int64_t parse_timeout(const char *text)
 	return (int64_t)(seconds * (double)NS_PER_S);
 }
 
-/* The option of that letter, or NULL. */
-static const struct argp_option *letter_option(char letter)
-{
-	for (const struct argp_option *o = words; o->name || o->doc; o++)
-		if (letter && o->key == letter)
-			return o;
-	return NULL;
-}
-
-/* The option that the word, of two dashes, is short for, and how many are. */
-static const struct argp_option *long_option(const char *word, int *meant)
-{
-	size_t length = strcspn(word, "=") - 2;
-	const struct argp_option *found = NULL;
-
-	*meant = 0;
-	for (const struct argp_option *o = words; o->name || o->doc; o++) {
-		if (!o->name || strncmp(o->name, word + 2, length) != 0)
-			continue;
-		found = o;
-		*meant += 1;
-		/* Whole, it is not short for others. */
-		if (strlen(o->name) == length) {
-			*meant = 1;
-			break;
-		}
-	}
-	return found;
-}
-
-_Noreturn static void refuse_long(const char *word)
-{
-	int meant;
-	const struct argp_option *option = long_option(word, &meant);
-
-	if (!meant)
-		usage_error("there is no option '%s'", word);
-	if (meant > 1)
-		usage_error("option '%s' is ambiguous", word);
-	if (option->arg)
-		usage_error("option '%s' wants a value", word);
-	usage_error("option '%s' takes no value", word);
-}
-
-/* Letters in a row; returns when there is nothing wrong with them. */
-static void refuse_letters(const char *word)
-{
-	for (const char *at = word + 1; *at; at++) {
-		const struct argp_option *option = letter_option(*at);
-
-		if (!option)
-			usage_error("there is no option '-%c'", *at);
-		if (option->arg && !at[1])
-			usage_error("option '-%c' wants a value", *at);
-		if (option->arg)
-			return;
-	}
-}
-
-/* What argp did not take is the word before next, or next within its letters. */
-static void refuse_option(const struct argp_state *state)
-{
-	const char *word = state->argv[state->next - 1];
-
-	if (!strncmp(word, "--", 2))
-		refuse_long(word);
-	if (*word == '-')
-		refuse_letters(word);
-	refuse_letters(state->argv[state->next]);
-}
-
 static error_t take_option(int key, char *value, struct argp_state *state)
 {
 	struct options *options = state->input;
 
 	switch (key) {
 	case 'd':
-		parse_devices(options, value);
+		options->nranks = parse_devices(value, options->devices);
 		return 0;
 	case 'p':
 		options->platform = value;
@@ -368,14 +249,11 @@ bool parse_options(int argc, char **argv, struct options *options)
 		.dtype = PLD_FP32,
 		.iters = 1,
 	};
-	argp_parse(&argp, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL,
-		   options);
+	parse_arguments(&argp, argc, argv, options);
 	if (options->help)
-		argp_help(&argp, stdout,
-			  ARGP_HELP_LONG | ARGP_HELP_DOC | ARGP_HELP_SHORT_USAGE,
-			  "pld-allgather");
+		print_help(&argp);
 	else if (options->version)
-		printf("pld-allgather %s\n", pld_version());
+		printf("%s %s\n", program_name, pld_version());
 	else
 		complete(options);
 	return !options->help && !options->version;

@@ -10,15 +10,6 @@
 
 #include "fault.h"
 
-/* How the program ends. */
-enum {
-	EXIT_OK = 0,
-	/* the run went wrong: a wrong element, a rank that failed */
-	EXIT_RUN_FAILED = 1,
-	/* it could not start: bad arguments, no module, no memory */
-	EXIT_USAGE = 2,
-};
-
 enum mode {
 	MODE_HAND,
 	MODE_BUILTIN,

@@ -2,8 +2,8 @@
 /*
  * The operations that ran, as the original's IR.
  */
-#ifndef PLD_ALLGATHER_IR_H
-#define PLD_ALLGATHER_IR_H
+#ifndef PLD_COMMON_IR_H
+#define PLD_COMMON_IR_H
 
 #include <pld.h>
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Traces as text. The lines are what the library recorded; nothing here knows
- * what an allgather does.
+ * what the kernels are to do.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "ir.h"
+#include "common/ir.h"
 
 static char *line_of(const pld_domain *domain, int rank, uint64_t index)
 {

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Command lines: what argp does not say itself, and the value of -d.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/arguments.h"
+#include "common/program.h"
+
+/* The option of that letter, or NULL. */
+static const struct argp_option *letter_option(const struct argp_option *words,
+					       char letter)
+{
+	for (const struct argp_option *o = words; o->name || o->doc; o++)
+		if (letter && o->key == letter)
+			return o;
+	return NULL;
+}
+
+/* The option that the word, of two dashes, is short for, and how many are. */
+static const struct argp_option *long_option(const struct argp_option *words,
+					     const char *word, int *meant)
+{
+	size_t length = strcspn(word, "=") - 2;
+	const struct argp_option *found = NULL;
+
+	*meant = 0;
+	for (const struct argp_option *o = words; o->name || o->doc; o++) {
+		if (!o->name || strncmp(o->name, word + 2, length) != 0)
+			continue;
+		found = o;
+		*meant += 1;
+		/* Whole, it is not short for others. */
+		if (strlen(o->name) == length) {
+			*meant = 1;
+			break;
+		}
+	}
+	return found;
+}
+
+_Noreturn static void refuse_long(const struct argp_option *words,
+				  const char *word)
+{
+	int meant;
+	const struct argp_option *option = long_option(words, word, &meant);
+
+	if (!meant)
+		usage_error("there is no option '%s'", word);
+	if (meant > 1)
+		usage_error("option '%s' is ambiguous", word);
+	if (option->arg)
+		usage_error("option '%s' wants a value", word);
+	usage_error("option '%s' takes no value", word);
+}
+
+/* Letters in a row; returns when there is nothing wrong with them. */
+static void refuse_letters(const struct argp_option *words, const char *word)
+{
+	for (const char *at = word + 1; *at; at++) {
+		const struct argp_option *option = letter_option(words, *at);
+
+		if (!option)
+			usage_error("there is no option '-%c'", *at);
+		if (option->arg && !at[1])
+			usage_error("option '-%c' wants a value", *at);
+		if (option->arg)
+			return;
+	}
+}
+
+/* What argp did not take is the word before next, or next within its letters. */
+void refuse_option(const struct argp_state *state)
+{
+	const struct argp_option *words = state->root_argp->options;
+	const char *word = state->argv[state->next - 1];
+
+	if (!strncmp(word, "--", 2))
+		refuse_long(words, word);
+	if (*word == '-')
+		refuse_letters(words, word);
+	refuse_letters(words, state->argv[state->next]);
+}
+
+void parse_arguments(const struct argp *argp, int argc, char **argv, void *input)
+{
+	argp_parse(argp, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, input);
+}
+
+void print_help(const struct argp *argp)
+{
+	argp_help(argp, stdout,
+		  ARGP_HELP_LONG | ARGP_HELP_DOC | ARGP_HELP_SHORT_USAGE,
+		  (char *)program_name);
+}
+
+/* One id up to a comma or the end; *at becomes what follows, or NULL. */
+static int parse_device(const char *list, const char **at)
+{
+	const char *from = *at;
+	char *end;
+	long id;
+
+	errno = 0;
+	id = strtol(from, &end, 10);
+	if (errno || *from < '0' || *from > '9' || (*end && *end != ',') ||
+	    id < 0 || id > INT_MAX)
+		usage_error("-d: '%s' is not a list of device ids such as 0,1,2,3",
+			    list);
+	*at = *end ? end + 1 : NULL;
+	return (int)id;
+}
+
+int parse_devices(const char *list, int devices[PLD_MAX_RANKS])
+{
+	const char *at = list;
+	int n = 0;
+
+	if (!*list)
+		usage_error("-d: the list of device ids is empty");
+	while (at) {
+		int id = parse_device(list, &at);
+
+		if (n == PLD_MAX_RANKS)
+			usage_error("-d: more than %d devices", PLD_MAX_RANKS);
+		for (int i = 0; i < n; i++)
+			if (devices[i] == id)
+				usage_error("-d: device %d is named twice", id);
+		devices[n++] = id;
+	}
+	if (n < 2)
+		usage_error("-d: one device, wanted at least 2");
+	return n;
+}
