@@ -53,6 +53,9 @@ PLD_CFLAGS := -std=gnu11 -Wall -Wextra -fPIC -fvisibility=hidden
 LIB_OBJS := $(patsubst %.c,$(O)/obj/%.o,$(wildcard lib/*.c lib/*/*.c))
 TOOLS := $(notdir $(patsubst %/,%,$(dir $(wildcard tools/*/main.c))))
 TOOL_COMMON := $(patsubst %.c,$(O)/obj/%.o,$(wildcard tools/common/*.c))
+EXAMPLES := $(patsubst tools/examples/%.c,%,$(wildcard tools/examples/[0-9]*.c))
+EXAMPLE_COMMON := $(patsubst %.c,$(O)/obj/%.o,\
+	$(wildcard tools/examples/[a-z]*.c)) $(TOOL_COMMON)
 LIB_A := $(O)/libpld.a
 LIB_SO := $(O)/libpld.so.$(SOVERSION)
 
@@ -63,7 +66,7 @@ userland: lib tools $(TOOLS)
 
 lib: $(LIB_A) $(LIB_SO) $(O)/libpld.so
 
-tools: $(TOOLS:%=$(O)/tools/%)
+tools: $(TOOLS:%=$(O)/tools/%) $(EXAMPLES:%=$(O)/examples/%)
 
 # Objects depend on how they are compiled.
 FLAGS := $(CC) $(CFLAGS) $(CPPFLAGS) $(LDFLAGS) $(PLD_CFLAGS) $(PLD_CPPFLAGS)
@@ -112,7 +115,16 @@ $(1): $$(O)/tools/$(1) FORCE
 -include $$($(1)_OBJS:.o=.d)
 endef
 $(foreach t,$(TOOLS),$(eval $(call tool_rule,$(t))))
--include $(LIB_OBJS:.o=.d)
+
+# A program of the tutorial is a file; what they share is linked with each.
+$(EXAMPLES:%=$(O)/examples/%): $(O)/examples/%: \
+		$(O)/obj/tools/examples/%.o $(EXAMPLE_COMMON) $(LIB_A)
+	$(say) LD $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $< $(EXAMPLE_COMMON) $(LIB_A) \
+		$(LIB_LIBS) -o $@
+-include $(LIB_OBJS:.o=.d) $(EXAMPLE_COMMON:.o=.d)
+-include $(EXAMPLES:%=$(O)/obj/tools/examples/%.d)
 
 # 2. The module.
 
@@ -184,6 +196,7 @@ selftests_install: selftests tools
 
 kselftest: selftests_install
 	$(Q)PLD_ALLGATHER='$(ABS_O)/tools/pld-allgather' \
+		PLD_EXAMPLES='$(ABS_O)/examples' \
 		'$(KSFT_INSTALL)/kselftest-run'
 
 check:
@@ -234,6 +247,12 @@ install: lib tools
 	$(Q)sed -i "s|(lib/include/pld\.h)|($$(realpath -m \
 		--relative-to="$(call dest,DOCDIR)" \
 		"$(call dest,INCLUDEDIR)/pld.h"))|" "$(call dest,DOCDIR)/README.md"
+	$(Q)install -d "$(call dest,DOCDIR)/examples/common"
+	$(Q)install -m 644 tools/examples/*.[ch] \
+		"$(call dest,DOCDIR)/examples"
+	$(Q)install -m 644 tools/common/*.[ch] \
+		"$(call dest,DOCDIR)/examples/common"
+	$(Q)sed -i 's|(tools/examples/|(examples/|' "$(call dest,DOCDIR)/README.md"
 	$(Q)[ -n "$(DESTDIR)" ] || ldconfig 2>/dev/null || true
 
 uninstall:
@@ -249,7 +268,7 @@ uninstall:
 # 5. The rest.
 
 clean:
-	$(Q)cd '$(O)' 2>/dev/null && rm -rf obj tools libpld.* modules-* \
+	$(Q)cd '$(O)' 2>/dev/null && rm -rf obj tools examples libpld.* modules-* \
 		selftests kselftest_install check vm-logs || true
 	$(Q)rm -f $(TOOLS) pld_sim.ko
 
@@ -273,14 +292,16 @@ FORCE:
 # HELP
 # Targets:
 #   all              libpld, the tools and the module (the default)
-#   lib, tools       only these; results in $(O)
+#   lib, tools       only these; results in $(O), the tutorial's programs in
+#                    $(O)/examples
 #   modules          only the module, pld_sim.ko
 #   modules_install  install the module for the kernel of KDIR
 #   kselftest        build and run the tests on this machine
 #   demo             the allgather in both modes, on memfd and in a virtual
 #                    machine (HOST=1: on this machine's own kernel)
 #   check            every test there is; takes some minutes
-#   install          libpld, headers, pkg-config file, tools, udev rule
+#   install          libpld, headers, pkg-config file, tools, udev rule, documents,
+#                    sources of the tutorial
 #   uninstall        remove what install installed
 #   setup            install what building and testing need (check and demo
 #                    do so themselves)
