@@ -248,11 +248,12 @@ install: lib tools
 		--relative-to="$(call dest,DOCDIR)" \
 		"$(call dest,INCLUDEDIR)/pld.h"))|" "$(call dest,DOCDIR)/README.md"
 	$(Q)install -d "$(call dest,DOCDIR)/examples/common"
-	$(Q)install -m 644 tools/examples/*.[ch] \
+	$(Q)install -m 644 tools/examples/*.[ch] tools/examples/README.md \
 		"$(call dest,DOCDIR)/examples"
 	$(Q)install -m 644 tools/common/*.[ch] \
 		"$(call dest,DOCDIR)/examples/common"
 	$(Q)sed -i 's|(tools/examples/|(examples/|' "$(call dest,DOCDIR)/README.md"
+	$(Q)sed -i 's|(\.\./\.\./|(../|' "$(call dest,DOCDIR)/examples/README.md"
 	$(Q)[ -n "$(DESTDIR)" ] || ldconfig 2>/dev/null || true
 
 uninstall:

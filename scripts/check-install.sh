@@ -69,6 +69,20 @@ runs()
 		timeout 60 "$dest/program"
 }
 
+# The installed sources, by the command that their README has.
+tutorial_builds()
+{
+	local examples=$dest/prefix/share/doc/pld-sim/examples program
+
+	for program in "$examples"/[0-9]*.c; do
+		gcc "${CFLAGS[@]}" -I"$examples" "$program" \
+			"$examples"/{example,options}.c "$examples"/common/*.c \
+			"${flags[@]}" "${shared[@]}" -o "$dest/program"
+		PLD_PLATFORM=memfd LD_LIBRARY_PATH=$dest/prefix/lib \
+			timeout 60 "$dest/program" | grep -x OK
+	done
+}
+
 only_pld_is_exported()
 {
 	local others
@@ -122,5 +136,6 @@ runs g++ program.cc "${shared[@]}"
 runs clang program.c "${shared[@]}"
 runs gcc program.c "${static[@]}"
 runs g++ program.cc "${static[@]}"
+tutorial_builds
 only_pld_is_exported
 "$dest/prefix/bin/pld-allgather" --version | grep -F "$version"

@@ -121,6 +121,7 @@ native()
 
 	shift
 	PLD_PLATFORM=memfd PLD_ALLGATHER=$build/tools/pld-allgather \
+		PLD_EXAMPLES=$build/examples \
 		"$build/kselftest_install/kselftest-run" "$@"
 }
 
@@ -156,7 +157,7 @@ drop_in()
 	PKG_CONFIG_LIBDIR=/nonexistent make -C "$tree" install FORCE_TARGETS=1 \
 		TARGETS=drivers/pld_sim KSFT_INSTALL_PATH="$work/tree-install"
 	cp scripts/kselftest-run scripts/kernel-log-splats "$work/tree-install"
-	sed -i -E '/:(cli|usage).sh$/d' "$work/tree-install/kselftest-list.txt"
+	sed -i -E '/:(cli|usage|examples).sh$/d' "$work/tree-install/kselftest-list.txt"
 }
 
 # All but what the tool says without a platform, which needs no kernel.
@@ -175,7 +176,7 @@ guest_6_1()
 		export PLD_PLATFORM=kmod
 		status=0
 		tree/kselftest-run || status=1
-		selftests/kselftest-run 'lib_*' cli.sh || status=1
+		selftests/kselftest-run 'lib_*' cli.sh examples.sh || status=1
 		exit \$status"
 }
 
@@ -328,8 +329,8 @@ main()
 	step install '' install
 	step example '' example
 	step demo-without-headers '' demo_without_headers
-	step native tap native gcc 'lib_*' cli.sh usage.sh
-	step native-asan tap native asan 'lib_*' usage.sh
+	step native tap native gcc 'lib_*' cli.sh usage.sh examples.sh
+	step native-asan tap native asan 'lib_*' usage.sh examples.sh
 	step native-tsan tap native_tsan
 	step native-valgrind tap native_valgrind
 	finish guest-6.1 tap

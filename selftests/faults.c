@@ -6,7 +6,8 @@
  *  no-permission	/dev/pld_sim cannot be opened
  *  other-version	the module is of another ABI version
  *  signals		a signal interrupts the first join of each process
- *  bad-copy		every copy of 77 bytes adds 1 to byte 5
+ *  bad-copy		every copy of PLD_FAULT_BYTES bytes, 77 if that is not
+ *			set, adds 1 to byte 5
  */
 /* This defines open() itself, not open64(). */
 #undef _FILE_OFFSET_BITS
@@ -21,7 +22,7 @@
 
 #include <linux/pld_sim.h>
 
-#define SIZE_TO_SPOIL 77
+#define DEFAULT_BYTES "77"
 
 static int fault_is(const char *name)
 {
@@ -76,10 +77,18 @@ int ioctl(int fd, unsigned long request, ...)
 	return (int)syscall(SYS_ioctl, fd, request, arg);
 }
 
+static int is_spoiled(size_t size)
+{
+	const char *bytes = getenv("PLD_FAULT_BYTES");
+
+	return fault_is("bad-copy") &&
+	       size == strtoul(bytes ? bytes : DEFAULT_BYTES, NULL, 10);
+}
+
 void *memcpy(void *restrict to, const void *restrict from, size_t size)
 {
 	memmove(to, from, size);
-	if (size == SIZE_TO_SPOIL && fault_is("bad-copy"))
+	if (is_spoiled(size))
 		((char *)to)[5] += 1;
 	return to;
 }
