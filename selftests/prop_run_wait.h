@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Waiting for cells in all the ways that there are.
+ */
+#ifndef PLD_PROP_RUN_WAIT_H
+#define PLD_PROP_RUN_WAIT_H
+
+#include <poll.h>
+
+#include "prop_rank.h"
+
+#define PROP_WAIT_NS (20000 * LIB_MS)
+
+static inline int prop_wait_one_by_one(const struct prop_rank *rank,
+				       const pld_condition *conditions, int n)
+{
+	for (int i = 0; i < n; i++)
+		PROP_DO(rank, pld_system_wait(conditions[i].signal,
+					      conditions[i].offsets,
+					      conditions[i].expected,
+					      conditions[i].cmp));
+	return 0;
+}
+
+/* Whichever comes first; each index comes once. */
+static inline int prop_wait_any(const struct prop_rank *rank,
+				const pld_condition *conditions, int n)
+{
+	pld_condition left[PROP_RANKS];
+
+	memcpy(left, conditions, (size_t)n * sizeof(*left));
+	while (n) {
+		int index = pld_system_wait_any(left, n, PROP_WAIT_NS);
+
+		if (index < 0)
+			PROP_DO(rank, index);
+		if (index >= n) {
+			prop_report_step(rank, "wait_any returned no index");
+			return -EBADMSG;
+		}
+		left[index] = left[--n];
+	}
+	return 0;
+}
+
+static inline int prop_wait_by_event(const struct prop_rank *rank,
+				     const pld_condition *conditions, int n)
+{
+	struct pollfd event = { .events = POLLIN };
+	pld_waiter *waiter;
+
+	PROP_DO(rank, pld_waiter_create(rank->domain, &waiter));
+	for (int i = 0; i < n; i++)
+		PROP_DO(rank, pld_system_defer_wait(waiter, conditions[i].signal,
+						    conditions[i].offsets,
+						    conditions[i].expected,
+						    conditions[i].cmp));
+	event.fd = pld_waiter_fd(waiter);
+	if (event.fd < 0)
+		PROP_DO(rank, event.fd);
+	while (poll(&event, 1, -1) < 0)
+		;
+	PROP_DO(rank, pld_waiter_result(waiter));
+	pld_waiter_destroy(waiter);
+	return 0;
+}
+
+/* For all of n own cells. */
+static inline int prop_wait(const struct prop_rank *rank, enum prop_way way,
+			    const pld_condition *conditions, int n)
+{
+	if (!n)
+		return 0;
+	switch (way) {
+	case PROP_WAIT_ALL:
+		PROP_DO(rank, pld_system_wait_all(conditions, n, PROP_WAIT_NS));
+		return 0;
+	case PROP_WAIT_ANY:
+		return prop_wait_any(rank, conditions, n);
+	case PROP_WAIT_EVENT:
+		return prop_wait_by_event(rank, conditions, n);
+	default:
+		return prop_wait_one_by_one(rank, conditions, n);
+	}
+}
+
+#endif /* PLD_PROP_RUN_WAIT_H */
