@@ -43,14 +43,26 @@ static void set_name(char name[PLD_NAME_BYTES], const char *to)
 	strncpy(name, to, PLD_NAME_BYTES - 1);
 }
 
-/* Keeps a record; a reader takes only those whose sequence number fits. */
+/*
+ * Keeps a record; a reader takes only those whose number fits. A thread that is
+ * a whole ring behind may still have the slot, or find it taken: then one record
+ * is lost, and no two are mixed.
+ */
 static void keep(const pld_trace_record *record)
 {
 	uint64_t number = atomic_fetch_add_explicit(&pld_observer->records, 1,
 						    memory_order_relaxed);
 	struct pld_slot *slot = &pld_observer->slots[number % PLD_TRACE_RECORDS];
+	uint64_t before =
+		atomic_load_explicit(&slot->number, memory_order_relaxed);
 
-	atomic_store_explicit(&slot->number, 0, memory_order_relaxed);
+	/* Acquire: after what the slot's last writer has written. */
+	if (before == PLD_SLOT_BUSY || before > number ||
+	    !atomic_compare_exchange_strong_explicit(&slot->number, &before,
+						     PLD_SLOT_BUSY,
+						     memory_order_acquire,
+						     memory_order_relaxed))
+		return;
 	slot->record = *record;
 	/* Release: a rank killed before this has not written the record. */
 	atomic_store_explicit(&slot->number, number + 1, memory_order_release);

@@ -16,8 +16,10 @@ struct pld_traffic {
 	_Atomic uint64_t messages;
 };
 
+#define PLD_SLOT_BUSY UINT64_MAX
+
 struct pld_slot {
-	/* 1 more than the record's number, 0 while it is written */
+	/* 1 more than the record's number, or PLD_SLOT_BUSY while it is written */
 	_Atomic uint64_t number;
 	pld_trace_record record;
 };

@@ -358,6 +358,60 @@ TEST_F(threads, failure_ends_the_waits_of_all)
 	EXPECT_STREQ("", reports[0].message);
 }
 
+/* ---- what the threads did ---- */
+
+/* More than are kept, by all threads together. */
+#define RECORDS (PLD_TRACE_RECORDS / 2)
+
+static int record_many(struct worker *w)
+{
+	for (int i = 0; i < RECORDS; i++)
+		CHECK_EQ(0,
+			 pld_system_notify(&signals, w->me, PLD_AT(w->number, 0),
+					   w->number * RECORDS + i, PLD_SET));
+	return 0;
+}
+
+static int record_in_threads(pld_domain *domain, void *signal)
+{
+	PLD_TRY(pld_window(signal, PLD_SHAPE(THREADS, 1), PLD_INT32, &signals));
+	return run_threads(domain, record_many);
+}
+
+/*
+ * Each record is a thread's own, none is a mixture of two, and those of a thread
+ * are in its order.
+ */
+TEST(threads_share_a_trace)
+{
+	pld_domain_options options = { .observe = 1 };
+	int64_t last[THREADS] = { -1, -1, -1, -1 };
+	uint64_t records, lost, whole = 0;
+	pld_window_buffer *signal;
+	pld_trace_record record;
+	pld_domain *domain;
+
+	ASSERT_EQ(0, pld_domain_create((int[]){ 0 }, 1, &options, &domain));
+	ASSERT_EQ(0, pld_alloc_signal(domain, PLD_SHAPE(THREADS, 1), &signal));
+	RUN(domain, record_in_threads, signal);
+	ASSERT_EQ(0, pld_trace_length(domain, 0, &records, &lost));
+	EXPECT_EQ(THREADS * RECORDS, records + lost);
+	for (uint64_t i = 0; i < records; i++) {
+		int64_t thread;
+
+		if (pld_trace_get(domain, 0, i, &record))
+			continue;
+		whole++;
+		thread = record.dst_offsets.n[0];
+		ASSERT_EQ(thread, record.value / RECORDS);
+		ASSERT_LT(last[thread], record.value);
+		last[thread] = record.value;
+	}
+	/* Lost is what a thread that stood still for a whole ring was to write. */
+	EXPECT_LE(records - THREADS, whole);
+	pld_domain_destroy(domain);
+}
+
 /* ---- the life of the stage ---- */
 
 /* Large enough to have a mapping of its own. */
