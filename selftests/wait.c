@@ -256,66 +256,6 @@ TEST_F(wait, write_without_a_ring_ends_a_sleeping_wait_too)
 	EXPECT_EQ(0, peer_reap(&p));
 }
 
-#define WAKES 50
-
-/* Waits until the cell has counted to WAKES, once for each step. */
-static int wait_for_each_step(struct peer *self, void *arg)
-{
-	struct job *j = arg;
-	int fd = sim_member(j->domain, j->rank);
-
-	NEED(fd >= 0);
-	for (int i = 1; i <= WAKES; i++) {
-		NEED(sim_wait(fd, j->window, j->offset, PLD_SIM_CMP_EQ, i,
-			      NEVER, NULL) == 0);
-		peer_tell(self, i);
-	}
-	return sim_leave(fd);
-}
-
-static int by_time(const void *a, const void *b)
-{
-	__s64 x = *(const __s64 *)a, y = *(const __s64 *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* The median time from a change to the end of a wait, with a ring or without */
-static __s64 time_to_wake(struct __test_metadata *_metadata,
-			  FIXTURE_DATA(wait) * self, __u32 rank, int rings)
-{
-	const struct pld_sim_doorbell *bell = sim_doorbell(self->fd, rank);
-	__s32 *cell = sim_map(self->fd, &self->win, rank);
-	struct job job = job_of(self, 0, PLD_SIM_CMP_EQ, 0);
-	__s64 took[WAKES];
-	struct peer p;
-
-	job.rank = rank;
-	EXPECT_EQ(0, peer_start(&p, wait_for_each_step, &job));
-	for (int i = 0; i < WAKES; i++) {
-		EXPECT_TRUE(sim_until(&bell->waiters, 1));
-		took[i] = sim_now();
-		store(cell, i + 1);
-		if (rings)
-			EXPECT_EQ(0,
-				  sim_ring(self->fd, self->win.window, rank, 0));
-		EXPECT_EQ(i + 1, peer_hear(&p));
-		took[i] = sim_now() - took[i];
-	}
-	EXPECT_EQ(0, peer_reap(&p));
-	qsort(took, WAKES, sizeof(*took), by_time);
-	return took[WAKES / 2];
-}
-
-/* Otherwise it could be the looking now and then that ends every wait. */
-TEST_F(wait, waits_end_sooner_with_a_ring_than_without)
-{
-	__s64 rung = time_to_wake(_metadata, self, 1, 1);
-	__s64 unrung = time_to_wake(_metadata, self, 2, 0);
-
-	EXPECT_LT(2 * rung, unrung);
-}
-
 TEST_F(wait, ring_without_a_change_ends_no_wait)
 {
 	struct job job = job_of(self, 0, PLD_SIM_CMP_EQ, 1);
