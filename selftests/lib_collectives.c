@@ -517,6 +517,7 @@ static int until_death(pld_domain *domain, void *arg)
 	} while (!error);
 	CHECK_EQ(-EOWNERDEAD, error);
 	CHECK(strstr(pld_last_error(), ": rank 1 died"));
+	free_rank(&rank);
 	say_ready(shared);
 	return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Elements of every dtype as numbers, one at a time and by long double, which
+ * Elements of every dtype as numbers, one at a time, and floats by double, which
  * has all of them exactly: what arithmetic must come to. Nothing here is shared
  * with the library.
  */
@@ -16,7 +16,7 @@
 
 /* f of a float dtype; i of an integer one, extended to 64 bits. */
 struct number {
-	long double f;
+	double f;
 	uint64_t i;
 };
 
@@ -42,48 +42,48 @@ static inline struct format format_of(pld_dtype dtype)
 				 : (struct format){ 7, 127 };
 }
 
-static inline long double decode(struct format format, unsigned int bits)
+static inline double decode(struct format format, unsigned int bits)
 {
 	int exponent = (int)(bits & 0x7fff) >> format.bits;
 	unsigned int fraction = bits & ((1u << format.bits) - 1);
-	long double value;
+	double value;
 
 	if (exponent == 2 * format.bias + 1)
-		value = fraction ? (long double)NAN : (long double)INFINITY;
+		value = fraction ? NAN : INFINITY;
 	else if (exponent)
-		value = ldexpl(fraction + (1u << format.bits),
-			       exponent - format.bias - format.bits);
+		value = ldexp(fraction + (1u << format.bits),
+			      exponent - format.bias - format.bits);
 	else
-		value = ldexpl(fraction, 1 - format.bias - format.bits);
+		value = ldexp(fraction, 1 - format.bias - format.bits);
 	return bits & 0x8000 ? -value : value;
 }
 
 /* The format's number nearest to value, of two the even one. */
-static inline unsigned int encode(struct format format, long double value)
+static inline unsigned int encode(struct format format, double value)
 {
 	unsigned int infinity = (2u * (unsigned int)format.bias + 1)
 				<< format.bits;
 	unsigned int sign = signbit(value) ? 0x8000 : 0;
-	long double unit, units, rest;
+	double unit, units, rest;
 	unsigned int count;
 	int exponent;
 
 	if (isnan(value))
 		return infinity | 1u << (format.bits - 1);
-	value = fabsl(value);
+	value = fabs(value);
 	if (isinf(value))
 		return sign | infinity;
-	frexpl(value, &exponent);
+	frexp(value, &exponent);
 	exponent--;
 	if (value == 0 || exponent < 1 - format.bias)
 		exponent = 1 - format.bias;
 	if (exponent > format.bias)
 		return sign | infinity;
-	unit = ldexpl(1, exponent - format.bits);
+	unit = ldexp(1, exponent - format.bits);
 	units = value / unit;
 	count = (unsigned int)units;
 	rest = units - count;
-	count += rest > 0.5L || (rest == 0.5L && count % 2);
+	count += rest > 0.5 || (rest == 0.5 && count % 2);
 	/* A normal's count has the hidden bit, which adds one to the exponent. */
 	count += (unsigned int)(exponent - 1 + format.bias) << format.bits;
 	return sign | count;
@@ -132,7 +132,7 @@ static inline void put_number(pld_dtype dtype, void *array, int64_t i,
 {
 	static const uint32_t nan32 = 0x7fc00000;
 	static const uint64_t nan64 = UINT64_C(0x7ff8000000000000);
-	double d = (double)number.f;
+	double d = number.f;
 	float f = (float)number.f;
 	uint16_t half;
 
@@ -177,30 +177,27 @@ static inline uint64_t combine_integers(pld_dtype dtype, pld_reduce_op op,
 	}
 }
 
-static inline long double greater(long double a, long double b)
+static inline double greater(double a, double b)
 {
 	if (isnan(a) || isnan(b))
-		return (long double)NAN;
+		return NAN;
 	if (a == b)
 		return signbit(a) ? b : a;
 	return a > b ? a : b;
 }
 
 /* Of floats, in fp64 for that and in fp32 for all others: not yet in dtype. */
-static inline long double combine_floats(pld_dtype dtype, pld_reduce_op op,
-					 long double a, long double b)
+static inline double combine_floats(pld_dtype dtype, pld_reduce_op op, double a,
+				    double b)
 {
-	volatile double d = (double)a, e = (double)b;
 	volatile float f = (float)a, g = (float)b;
 
 	if (op == PLD_MAX)
 		return greater(a, b);
 	if (op == PLD_MIN)
 		return -greater(-a, -b);
-	if (dtype == PLD_FP64) {
-		d = op == PLD_SUM ? d + e : d * e;
-		return d;
-	}
+	if (dtype == PLD_FP64)
+		return op == PLD_SUM ? a + b : a * b;
 	f = op == PLD_SUM ? f + g : f * g;
 	return f;
 }
@@ -277,9 +274,9 @@ static inline void random_element(pld_dtype dtype, void *array, int64_t i,
 			   (struct number){
 				   .f = decode(format, half) *
 					(random >> 40 & 0x3ff
-						 ? 1 + ldexpl(random >> 16 &
-								      0xffffff,
-							      -25)
+						 ? 1 + ldexp(random >> 16 &
+								     0xffffff,
+							     -25)
 						 : 1) });
 		break;
 	case PLD_FP16:

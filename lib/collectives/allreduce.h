@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later OR MIT */
 /*
- * The modes of pld.tensor.allreduce. Each is called with all arguments checked,
- * over a table [1, n] that has all elements of the target.
+ * The modes of pld.tensor.allreduce. Each is called with all arguments checked, on
+ * two ranks at least, over a table [1, n] that has all elements of the target.
  */
 #ifndef PLD_ALLREDUCE_H
 #define PLD_ALLREDUCE_H

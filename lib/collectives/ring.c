@@ -237,8 +237,6 @@ int pld_allreduce_ring(struct pld_allreduce *call)
 	};
 	struct span block = { 0 };
 
-	if (call->nranks == 1)
-		return 0;
 	for (; block.from < call->n; block.from += block.n) {
 		int64_t left = call->n - block.from;
 
