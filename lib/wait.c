@@ -33,12 +33,15 @@
 /* The rank that should write a cell, where the signal's shape tells, or -1. */
 static int owed_by(const pld_view *signal, pld_dims offsets)
 {
+	const pld_domain *domain = signal->buffer->domain;
 	int last = offsets.ndim - 1;
-	int64_t nranks = signal->buffer->domain->nranks;
+	bool by_first = signal->shape.n[0] == domain->nranks;
+	bool by_last = signal->shape.n[last] == domain->nranks;
 
-	if (signal->shape.n[0] == nranks)
+	/* Where both would do: nobody owes it to itself. */
+	if (by_first && !(by_last && offsets.n[0] == domain->rank))
 		return (int)offsets.n[0];
-	if (signal->shape.n[last] == nranks)
+	if (by_last)
 		return (int)offsets.n[last];
 	return -1;
 }

@@ -219,6 +219,7 @@ struct timeouts {
 	pld_window_buffer *rows;
 	pld_window_buffer *columns;
 	pld_window_buffer *neither;
+	pld_window_buffer *both;
 };
 
 static int time_out(pld_domain *domain, void *arg)
@@ -244,6 +245,17 @@ static int time_out(pld_domain *domain, void *arg)
 		      "pld.system.wait: timed out after 0.020 s: cell [0, 0, 1] of rank 2 is 0, expected >= 2147483647",
 		      pld_system_wait_timeout(&signal, PLD_AT(0, 0, 1),
 					      INT32_MAX, PLD_GE, SHORT));
+	/* Both dimensions count ranks, and nobody waits for itself. */
+	PLD_TRY(pld_window(t->both, PLD_SHAPE(NRANKS, NRANKS), PLD_INT32,
+			   &signal));
+	CHECK_REFUSED(-ETIMEDOUT,
+		      "pld.system.wait: timed out after 0.020 s: cell [2, 1] of rank 2 is 0, expected >= 1; rank 1 should have notified it",
+		      pld_system_wait_timeout(&signal, PLD_AT(2, 1), 1, PLD_GE,
+					      SHORT));
+	CHECK_REFUSED(-ETIMEDOUT,
+		      "pld.system.wait: timed out after 0.020 s: cell [3, 2] of rank 2 is 0, expected >= 1; rank 3 should have notified it",
+		      pld_system_wait_timeout(&signal, PLD_AT(3, 2), 1, PLD_GE,
+					      SHORT));
 	return 0;
 }
 
@@ -257,6 +269,8 @@ TEST_F(signal, timeout_names_cell_value_expectation_and_rank)
 				      &t.columns));
 	ASSERT_EQ(0, pld_alloc_signal(self->domain, PLD_SHAPE(1, 1, 2),
 				      &t.neither));
+	ASSERT_EQ(0, pld_alloc_signal(self->domain, PLD_SHAPE(NRANKS, NRANKS),
+				      &t.both));
 	RUN(self->domain, time_out, &t);
 	/* The domain is as good as before. */
 	RUN(self->domain, add_and_set, self->buffer);
