@@ -13,10 +13,16 @@
 #include "lib_numbers.h"
 #include "lib_test.h"
 
-/* Or under valgrind: emulated, and slow. */
-static inline int in_guest(void)
+#ifdef __SANITIZE_ADDRESS__
+#define ASAN 1
+#else
+#define ASAN 0
+#endif
+
+/* In a guest, in valgrind or with sanitizers: less of the same. */
+static inline int is_slow(void)
 {
-	return getenv("PLD_GUEST") || getenv("PLD_VALGRIND");
+	return ASAN || getenv("PLD_GUEST") || getenv("PLD_VALGRIND");
 }
 
 /* Rows of a block of all_to_all_v. */

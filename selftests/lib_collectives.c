@@ -14,7 +14,7 @@ static struct shared *shared;
 /* A guest is emulated, and 64 ranks share few CPUs. */
 static int few(const struct world *world)
 {
-	return in_guest() || world->nranks > 16;
+	return is_slow() || world->nranks > 16;
 }
 
 /* What the rank brings into the own target, where that is where it goes. */
@@ -148,8 +148,8 @@ RANKS(64, .most = 130, .tile_bytes = 64);
 
 FIXTURE_SETUP(ranks)
 {
-	if (in_guest() && (variant->nranks > 8 || variant->nranks == 7 ||
-			   variant->nranks == 1))
+	if (is_slow() && (variant->nranks > 8 || variant->nranks == 7 ||
+			  variant->nranks == 1))
 		return; /* the test skips */
 	self->world = (struct world){
 		.nranks = variant->nranks,
@@ -200,7 +200,7 @@ static int all_sizes(pld_domain *domain, void *arg)
 		for (int kind = 0; kind < NR_KINDS; kind++) {
 			if (sizes[i] > world->most)
 				continue;
-			if (in_guest() && sizes[i] > 130)
+			if (is_slow() && sizes[i] > 130)
 				continue;
 			s.step.kind = (enum kind)kind;
 			s.step.n = fitting(world, s.step.kind, sizes[i]);
@@ -216,7 +216,7 @@ static int all_sizes(pld_domain *domain, void *arg)
 TEST_F(ranks, every_collective_in_every_size)
 {
 	if (!self->world.domain)
-		SKIP(return, "fewer ranks in a guest");
+		SKIP(return, "fewer ranks where all is slow");
 	RUN(self->world.domain, all_sizes, &self->world);
 }
 
@@ -250,7 +250,7 @@ static int all_dtypes(pld_domain *domain, void *arg)
 TEST_F(ranks, every_collective_of_every_dtype_and_operation)
 {
 	if (!self->world.domain)
-		SKIP(return, "fewer ranks in a guest");
+		SKIP(return, "fewer ranks where all is slow");
 	RUN(self->world.domain, all_dtypes, &self->world);
 }
 
@@ -289,7 +289,7 @@ static int mixed_calls(pld_domain *domain, void *arg)
 TEST_F(ranks, collectives_of_all_kinds_share_a_signal)
 {
 	if (!self->world.domain)
-		SKIP(return, "fewer ranks in a guest");
+		SKIP(return, "fewer ranks where all is slow");
 	RUN(self->world.domain, mixed_calls, &self->world);
 }
 
@@ -321,7 +321,7 @@ static int repeat_in_place(pld_domain *domain, void *arg)
 TEST_F(ranks, reductions_in_place_need_no_barrier_between_them)
 {
 	if (!self->world.domain)
-		SKIP(return, "fewer ranks in a guest");
+		SKIP(return, "fewer ranks where all is slow");
 	RUN(self->world.domain, repeat_in_place, &self->world);
 }
 
@@ -350,7 +350,7 @@ FIXTURE_TEARDOWN(four)
 static int gather_and_dawdle(pld_domain *domain, void *arg)
 {
 	const struct world *world = arg;
-	int calls = in_guest() ? 50 : 200, size = 64, nranks = world->nranks;
+	int calls = is_slow() ? 50 : 200, size = 64, nranks = world->nranks;
 	pld_distributed_tensor target, signal, data;
 	void *first;
 	pld_tensor x;

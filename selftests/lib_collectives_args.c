@@ -591,12 +591,6 @@ TEST_F(args, host_allgather_is_for_the_host_side)
 	pld_domain_destroy(one.domain);
 }
 
-#ifdef __SANITIZE_ADDRESS__
-#define ASAN 1
-#else
-#define ASAN 0
-#endif
-
 /* Every rank refuses, with no address space left for the scratch. */
 static int no_memory(pld_domain *domain, void *arg)
 {

@@ -331,7 +331,7 @@ static int by_hand(pld_domain *domain, void *arg)
 		for (int kind = 0; kind < NR_KINDS; kind++)
 			for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
 				step.seed++;
-				if ((in_guest() || h.nranks > 16) &&
+				if ((is_slow() || h.nranks > 16) &&
 				    (dtype + kind) % 5 != (int)i)
 					continue;
 				step.kind = (enum kind)kind;
@@ -376,7 +376,7 @@ FIXTURE_VARIANT_ADD(hand, 64){ .nranks = 64 };
 
 FIXTURE_SETUP(hand)
 {
-	if (in_guest() && variant->nranks > 8)
+	if (is_slow() && variant->nranks > 8)
 		return; /* the test skips */
 	/* One block of the ring, which this one has too. */
 	self->world = (struct world){
@@ -401,7 +401,7 @@ FIXTURE_TEARDOWN(hand)
 TEST_F_TIMEOUT(hand, written_collectives_agree_with_the_model, 120)
 {
 	if (!self->world.domain)
-		SKIP(return, "fewer ranks in a guest");
+		SKIP(return, "fewer ranks where all is slow");
 	RUN(self->world.domain, by_hand, &self->world);
 }
 

@@ -24,7 +24,7 @@
 #define BASE_SEED UINT64_C(20240317)
 #define PROGRAMS 10000
 #define PROGRAMS_IN_A_GUEST 500
-#define PROGRAMS_OF_SANITIZERS 1000
+#define PROGRAMS_OF_SANITIZERS 500
 #define PROGRAMS_IN_VALGRIND 6
 #define BATCH 40
 /* gcc's and clang's ways to say that a sanitizer is at work */
