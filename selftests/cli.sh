@@ -203,7 +203,7 @@ wrong_element_is_named()
 	# The rank that is first to see it ends the run.
 	[ $? = 1 ] && [ "$(cat "$tmp/out")" = FAILED ] &&
 		head -n 1 "$tmp/err" |
-		grep -qx "pld-allgather: rank [01], call 0, slot 0, element 5: got $2, wanted 5"
+		grep -qx "pld-allgather: rank [01], call 0, slot 0, element 5: got $2, wanted 6"
 }
 
 #
@@ -407,17 +407,28 @@ mistake()
 	return 1
 }
 
+# The last rank's slot always, the others' now and then.
 stale_data()
 {
-	# Of a slot that is stale, some may be there already.
-	wrong="call 0, slot [0-3], element [0-9]*: got 0 (0x0), wanted .*"
+	wrong="call 0, slot 3, element 0: got 0 (0x0), wanted 193 (0x43410000)"
 	mistake no-barrier 0 "rank 0, $wrong" &&
 		grep -qx "pld-allgather: rank 1, $wrong" "$tmp/err" &&
 		grep -qx "pld-allgather: rank 2, $wrong" "$tmp/err"
 }
 
+# The mistake, and nothing that arranges it.
+trace_of_a_mistake()
+{
+	"$tool" -d "$(first 4)" --inject missing-notify --ir \
+		>"$tmp/out" 2>/dev/null
+	sed -n '/^rank 3/,$p' "$tmp/out" >"$tmp/rank3"
+	grep -qx "  # 1 load, 5 store, 4 remote_load, 2 notify, 3 wait" "$tmp/rank3" &&
+		! grep -q "notify(signal, 0," "$tmp/rank3" &&
+		! grep -qi moment "$tmp/out"
+}
+
 launcher=
-plan 46
+plan 47
 for nranks in 2 3 4 8; do
 	check "right_with_${nranks}_ranks" all_right "$(first $nranks)" \
 		"1 63 64 4096" "$few_types"
@@ -449,8 +460,8 @@ check members_of_the_group_need_no_root group_members_may
 
 check version_is_the_modules_too module_has_the_same_version
 check verbose_says_what_ran verbose_tells_what_ran
-check wrong_element_by_hand_is_named wrong_element_is_named hand 9
-check wrong_element_of_builtin_is_named wrong_element_is_named builtin 7
+check wrong_element_by_hand_is_named wrong_element_is_named hand 10
+check wrong_element_of_builtin_is_named wrong_element_is_named builtin 8
 
 check killed_rank_is_named_by_hand killed_rank hand
 check killed_rank_is_named_by_builtin killed_rank builtin
@@ -466,12 +477,13 @@ check cost_of_hand_is_by_the_formula cost_is_by_the_formula hand 0
 check cost_of_builtin_is_by_the_formula cost_is_by_the_formula builtin 4
 check cost_that_differs_fails cost_that_differs_fails
 check mistake_wrong_slot mistake wrong-slot 1 \
-	"rank 3, call 0, slot 0, element 0: got 192 (0x43400000), wanted 0 (0x0)"
+	"rank 3, call 0, slot 0, element 0: got 193 (0x43410000), wanted 1 (0x3f800000)"
 check mistake_own_window mistake own-window 0 \
-	"rank 3, call 0, slot 0, element 1: got 0 (0x0), wanted 1 (0x3f800000)"
+	"rank 3, call 0, slot 0, element 0: got 0 (0x0), wanted 1 (0x3f800000)"
 check mistake_no_barrier stale_data
+check mistake_is_traced_alone trace_of_a_mistake
 check mistake_stage_offset mistake stage-offset 1 \
-	"rank 3, call 0, slot 1, element 0: got 0 (0x0), wanted 64 (0x42800000)"
+	"rank 3, call 0, slot 1, element 0: got 0 (0x0), wanted 65 (0x42820000)"
 check mistake_tile_source mistake tile-source 0 \
 	"rank [0-3]: pld.tensor.allgather input must be a Tensor or DistributedTensor, got Tile"
 check mistake_window_source mistake window-source 0 \

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "fault.h"
+#include "moment.h"
 
 static const struct {
 	const char *name;
@@ -27,7 +28,7 @@ static const struct {
 	[FAULT_NO_BARRIER] = {
 		"no-barrier", 0,
 		"nothing is notified and nothing waited for; the last rank stages late",
-		"stale data: the last rank's slot is still 0 on the others",
+		"stale data: slots whose ranks have not staged yet are still 0, the last rank's always",
 	},
 	[FAULT_STAGE_OFFSET] = {
 		"stage-offset", 0,
@@ -84,28 +85,10 @@ int fault_is_builtin(enum fault fault)
 	return faults[fault].builtin;
 }
 
-/* So that the last rank always stages after the others have pulled. */
-static int tell_last_rank(const pld_distributed_tensor *moment, int my_rank,
-			  int nranks)
-{
-	return pld_system_notify(moment, nranks - 1, PLD_AT(0, my_rank), 1,
-				 PLD_ATOMIC_ADD);
-}
-
-static int wait_for_others(const pld_distributed_tensor *moment, int my_rank,
-			   int nranks)
-{
-	for (int src = 0; src < nranks; src++)
-		if (src != my_rank)
-			PLD_TRY(pld_system_wait(moment, PLD_AT(0, src), 1,
-						PLD_GE));
-	return 0;
-}
-
 int faulty_hand(enum fault fault, const pld_tensor *x, const pld_tensor *y,
 		const pld_distributed_tensor *data,
-		const pld_distributed_tensor *signal,
-		const pld_distributed_tensor *moment, pld_tile *tile)
+		const pld_distributed_tensor *signal, struct moment *moment,
+		int64_t timeout_ns, pld_tile *tile)
 {
 	int64_t size = x->shape.n[1];
 	int my_rank, nranks, last;
@@ -117,7 +100,8 @@ int faulty_hand(enum fault fault, const pld_tensor *x, const pld_tensor *y,
 	last = my_rank == nranks - 1;
 
 	if (fault == FAULT_NO_BARRIER && last)
-		PLD_TRY(wait_for_others(moment, my_rank, nranks));
+		PLD_TRY(moment_wait(&moment->pulled, nranks - 1, data,
+				    timeout_ns));
 
 	/* Stage: the own slice into the own window. */
 	PLD_TRY(pld_load(x, PLD_AT(0, 0), PLD_SHAPE(1, size), tile));
@@ -153,7 +137,7 @@ int faulty_hand(enum fault fault, const pld_tensor *x, const pld_tensor *y,
 	}
 
 	if (fault == FAULT_NO_BARRIER && !last)
-		PLD_TRY(tell_last_rank(moment, my_rank, nranks));
+		moment_tell(&moment->pulled);
 	return 0;
 }
 

@@ -8,6 +8,8 @@
 
 #include <pld.h>
 
+struct moment;
+
 enum fault {
 	FAULT_NONE,
 	FAULT_WRONG_SLOT,
@@ -31,13 +33,13 @@ const char *fault_symptom(enum fault fault);
 int fault_is_builtin(enum fault fault);
 
 /*
- * The kernels of kernels.h with that mistake. moment is a signal [2, nranks]
- * that is no part of the allgather: its row 0 arranges who is late.
+ * The kernels of kernels.h with that mistake. moment arranges who is late, for as
+ * long as timeout_ns.
  */
 int faulty_hand(enum fault fault, const pld_tensor *x, const pld_tensor *y,
 		const pld_distributed_tensor *data,
-		const pld_distributed_tensor *signal,
-		const pld_distributed_tensor *moment, pld_tile *tile);
+		const pld_distributed_tensor *signal, struct moment *moment,
+		int64_t timeout_ns, pld_tile *tile);
 int faulty_builtin(enum fault fault, const pld_tensor *x,
 		   const pld_distributed_tensor *source,
 		   const pld_distributed_tensor *data,

@@ -9,6 +9,7 @@
 
 #include "job.h"
 #include "kernels.h"
+#include "moment.h"
 #include "pattern.h"
 
 /* A rank's memory of its own. */
@@ -18,10 +19,11 @@ struct memory {
 	pld_tile tile;
 };
 
+/* From 1 on: the first one differs from a window that nothing was written to. */
 static uint64_t first_element(const struct options *options, int call, int rank)
 {
-	return ((uint64_t)call * (uint64_t)options->nranks + (uint64_t)rank) *
-	       (uint64_t)options->size;
+	return 1 + ((uint64_t)call * (uint64_t)options->nranks + (uint64_t)rank) *
+			   (uint64_t)options->size;
 }
 
 static void say_wrong(const struct options *options, int call, int rank,
@@ -39,10 +41,12 @@ static void say_wrong(const struct options *options, int call, int rank,
 		pattern_text(want, options->dtype, want_text));
 }
 
+/* Says the first wrong element; of a mistake, that of every slot. */
 static int check(const struct options *options, int call, int rank,
 		 const char *result)
 {
 	int64_t esize = pld_dtype_size(options->dtype);
+	int error = 0;
 
 	for (int slot = 0; slot < options->nranks; slot++) {
 		const char *slice = result + slot * options->size * esize;
@@ -50,13 +54,15 @@ static int check(const struct options *options, int call, int rank,
 					      first_element(options, call, slot),
 					      options->size);
 
-		if (right < options->size) {
-			say_wrong(options, call, rank, slot, right,
-				  slice + right * esize);
-			return JOB_WRONG_RESULT;
-		}
+		if (right == options->size)
+			continue;
+		say_wrong(options, call, rank, slot, right,
+			  slice + right * esize);
+		error = JOB_WRONG_RESULT;
+		if (options->fault == FAULT_NONE)
+			break;
 	}
-	return 0;
+	return error;
 }
 
 /* 64-bit FNV-1a. */
@@ -73,41 +79,23 @@ static uint64_t digest(const unsigned char *bytes, size_t count)
  * Nobody ends the run before everybody has a result to show. A wait that the
  * mistake makes time out may have begun later than this one, and ends first.
  */
-static int wait_for_all(const pld_distributed_tensor *moment, int rank,
-			int64_t timeout_ns)
-{
-	int nranks = (int)moment->shape.n[1];
-
-	for (int peer = 0; peer < nranks; peer++)
-		PLD_TRY(pld_system_notify(moment, peer, PLD_AT(1, rank), 1,
-					  PLD_ATOMIC_ADD));
-	for (int src = 0; src < nranks; src++)
-		PLD_TRY(pld_system_wait_timeout(moment, PLD_AT(1, src), 1,
-						PLD_GE, 2 * timeout_ns));
-	return 0;
-}
-
-static int call_with_mistake(const struct job *job, const pld_tensor *x,
-			     const pld_tensor *y,
+static int call_with_mistake(const struct job *job, int rank,
+			     const pld_tensor *x, const pld_tensor *y,
 			     const pld_distributed_tensor *data,
 			     const pld_distributed_tensor *signal,
 			     pld_tile *tile)
 {
-	int nranks = job->options->nranks;
-	int rank, wrong, error;
-	pld_distributed_tensor moment;
-	pld_domain *domain;
+	int64_t timeout_ns = 2 * job->options->timeout_ns;
+	struct moment *moment = job->moment;
+	int wrong, error;
 
-	PLD_TRY(pld_get_comm_ctx(data, &domain));
-	rank = pld_rank(domain);
-	PLD_TRY(pld_window(job->moment, PLD_SHAPE(2, nranks), PLD_INT32,
-			   &moment));
-	moment.name = "moment";
-	PLD_TRY(faulty_hand(job->options->fault, x, y, data, signal, &moment,
-			    tile));
-	job->digests[rank] = digest(y->data, y->bytes);
+	PLD_TRY(faulty_hand(job->options->fault, x, y, data, signal, moment,
+			    timeout_ns, tile));
+	moment->digests[rank] = digest(y->data, y->bytes);
 	wrong = check(job->options, 0, rank, y->data);
-	error = wait_for_all(&moment, rank, job->options->timeout_ns);
+	moment_tell(&moment->ready);
+	error = moment_wait(&moment->ready, job->options->nranks, data,
+			    timeout_ns);
 	return wrong ? wrong : error;
 }
 
@@ -150,7 +138,7 @@ static int one_call(const struct job *job, int call, int rank,
 				options->dtype));
 	y.name = "y";
 	if (options->fault != FAULT_NONE)
-		return call_with_mistake(job, &x, &y, &data, &signal,
+		return call_with_mistake(job, rank, &x, &y, &data, &signal,
 					 &memory->tile);
 	PLD_TRY(allgather_hand(&x, &y, &data, &signal, &memory->tile, call + 1));
 	return check(options, call, rank, memory->y);

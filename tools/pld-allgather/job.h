@@ -16,15 +16,9 @@ struct job {
 	const struct options *options;
 	pld_window_buffer *data[2];
 	pld_window_buffer *signal;
-	/*
-	 * With a mistake: a signal [2, nranks], whose row 0 arranges who is late
-	 * and whose row 1 keeps everybody until all have their result; a slice
-	 * of each rank; and each rank's digest of its result, shared with the
-	 * host side.
-	 */
-	pld_window_buffer *moment;
+	/* With a mistake: who is late, and a slice of each rank. */
+	struct moment *moment;
 	pld_window_buffer *source;
-	uint64_t *digests;
 };
 
 /* What a rank whose result is wrong returns; it has said what is wrong. */

@@ -7,13 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <time.h>
 
 #include "common/ir.h"
 #include "common/program.h"
 #include "cost.h"
 #include "job.h"
+#include "moment.h"
 
 static const char *mode_name(enum mode mode)
 {
@@ -91,10 +91,11 @@ static void tell_mistake(const struct options *options)
 /* Ranks that have no result to compare are left out. */
 static void tell_agreement(const struct job *job)
 {
+	const uint64_t *digests = job->moment->digests;
 	int nranks = job->options->nranks;
 
 	for (int rank = 0; rank < nranks; rank++)
-		if (!job->digests[rank] || job->digests[rank] != job->digests[0])
+		if (!digests[rank] || digests[rank] != digests[0])
 			return;
 	printf("all %d ranks have the same result\n", nranks);
 }
@@ -183,19 +184,14 @@ static int run_diff(struct options *options, pld_domain *domain, struct job *job
 static int alloc_for_mistake(const struct options *options, pld_domain *domain,
 			     struct job *job)
 {
-	size_t bytes = (size_t)options->nranks * sizeof(*job->digests);
-
 	if (options->fault == FAULT_NONE)
 		return 0;
-	job->digests = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (job->digests == MAP_FAILED)
+	job->moment = moment_create();
+	if (!job->moment)
 		return -ENOMEM;
-	PLD_TRY(pld_alloc_window_buffer_shaped(domain,
-					       PLD_SHAPE(1, options->size),
-					       options->dtype, &job->source));
-	return pld_alloc_signal(domain, PLD_SHAPE(2, options->nranks),
-				&job->moment);
+	return pld_alloc_window_buffer_shaped(domain,
+					      PLD_SHAPE(1, options->size),
+					      options->dtype, &job->source);
 }
 
 static int alloc_windows(const struct options *options, pld_domain *domain,
