@@ -8,6 +8,7 @@
 #include "collectives/reduce.h"
 #include "dims.h"
 #include "error.h"
+#include "observe.h"
 #include "operand.h"
 
 /* Elements at a time. */
@@ -35,8 +36,8 @@ static int check(const char *op, const pld_tile *a, const pld_tile *b)
 	return 0;
 }
 
-static int combine(const char *op, pld_reduce_op how, const pld_tile *a,
-		   const pld_tile *b, pld_tile *out)
+static int combine(const char *op, pld_reduce_op how, pld_trace_op traced,
+		   const pld_tile *a, const pld_tile *b, pld_tile *out)
 {
 	const char *from_a, *from_b;
 	int64_t n, size;
@@ -57,25 +58,27 @@ static int combine(const char *op, pld_reduce_op how, const pld_tile *a,
 		pld_reduce_next(a->dtype, how, block, from_b + i * size, count);
 		pld_reduce_result(a->dtype, to + i * size, block, count);
 	}
+	if (pld_observed())
+		pld_observe_arithmetic(traced, a, b, out);
 	return 0;
 }
 
 int pld_add(const pld_tile *a, const pld_tile *b, pld_tile *out)
 {
-	return combine("pl.add", PLD_SUM, a, b, out);
+	return combine("pl.add", PLD_SUM, PLD_TRACE_ADD, a, b, out);
 }
 
 int pld_mul(const pld_tile *a, const pld_tile *b, pld_tile *out)
 {
-	return combine("pl.mul", PLD_PROD, a, b, out);
+	return combine("pl.mul", PLD_PROD, PLD_TRACE_MUL, a, b, out);
 }
 
 int pld_maximum(const pld_tile *a, const pld_tile *b, pld_tile *out)
 {
-	return combine("pl.maximum", PLD_MAX, a, b, out);
+	return combine("pl.maximum", PLD_MAX, PLD_TRACE_MAXIMUM, a, b, out);
 }
 
 int pld_minimum(const pld_tile *a, const pld_tile *b, pld_tile *out)
 {
-	return combine("pl.minimum", PLD_MIN, a, b, out);
+	return combine("pl.minimum", PLD_MIN, PLD_TRACE_MINIMUM, a, b, out);
 }

@@ -8,6 +8,7 @@
 
 #include "dims.h"
 #include "error.h"
+#include "observe.h"
 #include "half.h"
 #include "operand.h"
 
@@ -288,5 +289,7 @@ int pld_cast(const pld_tile *in, pld_dtype dtype, pld_tile *out)
 			   &block);
 		write_block(dtype, (char *)out->data + at * size, &block);
 	}
+	if (pld_observed())
+		pld_observe_arithmetic(PLD_TRACE_CAST, &from, NULL, out);
 	return 0;
 }

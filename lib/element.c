@@ -9,6 +9,7 @@
 #include "domain.h"
 #include "error.h"
 #include "health.h"
+#include "observe.h"
 #include "view.h"
 
 /* The element's address, or NULL with *error. */
@@ -68,9 +69,12 @@ int pld_read(const pld_view *tensor, pld_dims offsets, void *value)
 	int error;
 	void *from = element("pl.read", tensor, offsets, value, &error);
 
-	if (from)
-		copy_element(value, from, (size_t)pld_dtype_size(tensor->dtype));
-	return error;
+	if (!from)
+		return error;
+	copy_element(value, from, (size_t)pld_dtype_size(tensor->dtype));
+	if (pld_observed())
+		pld_observe_element(tensor, offsets, false);
+	return 0;
 }
 
 int pld_write(const pld_view *tensor, pld_dims offsets, const void *value)
@@ -78,7 +82,10 @@ int pld_write(const pld_view *tensor, pld_dims offsets, const void *value)
 	int error;
 	void *to = element("pl.write", tensor, offsets, value, &error);
 
-	if (to)
-		copy_element(to, value, (size_t)pld_dtype_size(tensor->dtype));
-	return error;
+	if (!to)
+		return error;
+	copy_element(to, value, (size_t)pld_dtype_size(tensor->dtype));
+	if (pld_observed())
+		pld_observe_element(tensor, offsets, true);
+	return 0;
 }

@@ -10,6 +10,13 @@
 #include "health.h"
 #include "launch.h"
 #include "platform/platform.h"
+
+/* "No space left on device" would send its reader to look at a disk. */
+static const char *error_text(int error)
+{
+	return error == ENOSPC ? "what it moves does not fit its tile"
+			       : strerror(error);
+}
 #include "subdomain.h"
 
 static int reason_errno(uint32_t reason)
@@ -46,7 +53,7 @@ static int say_why(const pld_domain *domain, const char *op, uint32_t reason,
 		return pld_error(error, "%s: %s died", op, who);
 	case PLD_FAIL_ERROR:
 		return pld_error(error, "%s: %s failed: %s", op, who,
-				 strerror(failed_with));
+				 error_text(failed_with));
 	case PLD_FAIL_TIMEOUT:
 		return pld_error(error, "%s: %s did not do its part in time",
 				 op, who);

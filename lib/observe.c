@@ -202,3 +202,33 @@ void pld_observe_wait(const pld_view *signal, pld_dims offsets,
 	count(&pld_observer->waits, 1);
 	keep(&record);
 }
+
+void pld_observe_element(const pld_view *tensor, pld_dims offsets, bool write)
+{
+	pld_trace_record record = {
+		.op = write ? PLD_TRACE_WRITE : PLD_TRACE_READ,
+		.peer = -1,
+		.bytes = (uint64_t)pld_dtype_size(tensor->dtype),
+		.dst_offsets = offsets,
+	};
+
+	set_name(write ? record.dst : record.src, name_of(tensor));
+	keep(&record);
+}
+
+void pld_observe_arithmetic(pld_trace_op op, const pld_tile *a,
+			    const pld_tile *b, const pld_tile *out)
+{
+	pld_trace_record record = {
+		.op = op,
+		.peer = -1,
+		.mode = (int)out->dtype,
+		.shape = valid_of(out),
+	};
+
+	set_name(record.dst, name_of(out));
+	set_name(record.src, name_of(a));
+	if (b)
+		set_name(record.stage, name_of(b));
+	keep(&record);
+}

@@ -43,6 +43,11 @@ void pld_observe_notify(const pld_view *signal, int peer, pld_dims offsets,
 void pld_observe_wait(const pld_view *signal, pld_dims offsets,
 		      int32_t expected, pld_cmp cmp, int32_t seen, int result);
 
+void pld_observe_element(const pld_view *tensor, pld_dims offsets, bool write);
+/* b is NULL for a cast. */
+void pld_observe_arithmetic(pld_trace_op op, const pld_tile *a,
+			    const pld_tile *b, const pld_tile *out);
+
 /* Host side: observers for a launch, fresh, when the domain wants them. */
 int pld_observers_create(pld_domain *domain);
 void pld_observers_destroy(pld_domain *domain);

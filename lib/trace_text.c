@@ -110,6 +110,30 @@ static void add_wait(struct line *line, const pld_trace_record *r)
 		    r->seen);
 }
 
+static void add_element(struct line *line, const pld_trace_record *r)
+{
+	bool write = r->op == PLD_TRACE_WRITE;
+
+	add(line, "pl.tensor.%s(%s", write ? "write" : "read",
+	    write ? r->dst : r->src);
+	add_dims(line, r->dst_offsets);
+	add(line, ")");
+}
+
+static void add_arithmetic(struct line *line, const pld_trace_record *r,
+			   const char *name)
+{
+	add(line, "%s = pl.tile.%s(%s, %s)", r->dst, name, r->src, r->stage);
+}
+
+static void add_cast(struct line *line, const pld_trace_record *r)
+{
+	const char *dtype = pld_dtype_name((pld_dtype)r->mode);
+
+	add(line, "%s = pl.tile.cast(%s, %s)", r->dst, r->src,
+	    dtype ? dtype : "no dtype");
+}
+
 int pld_trace_text(const pld_trace_record *record,
 		   char text[PLD_TRACE_TEXT_BYTES])
 {
@@ -143,6 +167,25 @@ int pld_trace_text(const pld_trace_record *record,
 		return 0;
 	case PLD_TRACE_WAIT:
 		add_wait(&line, &r);
+		return 0;
+	case PLD_TRACE_READ:
+	case PLD_TRACE_WRITE:
+		add_element(&line, &r);
+		return 0;
+	case PLD_TRACE_ADD:
+		add_arithmetic(&line, &r, "add");
+		return 0;
+	case PLD_TRACE_MUL:
+		add_arithmetic(&line, &r, "mul");
+		return 0;
+	case PLD_TRACE_MAXIMUM:
+		add_arithmetic(&line, &r, "maximum");
+		return 0;
+	case PLD_TRACE_MINIMUM:
+		add_arithmetic(&line, &r, "minimum");
+		return 0;
+	case PLD_TRACE_CAST:
+		add_cast(&line, &r);
 		return 0;
 	}
 	return pld_error(EINVAL, "pld_trace_text: %d is no operation",

@@ -34,15 +34,15 @@
 static int owed_by(const pld_view *signal, pld_dims offsets)
 {
 	const pld_domain *domain = signal->buffer->domain;
-	int last = offsets.ndim - 1;
+	int64_t first = offsets.n[0], last = offsets.n[offsets.ndim - 1];
 	bool by_first = signal->shape.n[0] == domain->nranks;
-	bool by_last = signal->shape.n[last] == domain->nranks;
+	bool by_last = signal->shape.n[offsets.ndim - 1] == domain->nranks;
 
-	/* Where both would do: nobody owes it to itself. */
-	if (by_first && !(by_last && offsets.n[0] == domain->rank))
-		return (int)offsets.n[0];
-	if (by_last)
-		return (int)offsets.n[last];
+	/* Nobody owes it to itself. */
+	if (by_first && first != domain->rank)
+		return (int)first;
+	if (by_last && last != domain->rank)
+		return (int)last;
 	return -1;
 }
 

@@ -560,4 +560,15 @@ TEST(nothing_is_left_of_many_domains)
 	EXPECT_EQ(ECHILD, errno);
 }
 
+/* That the module cannot be used is no failure where memfd will do. */
+TEST(auto_leaves_no_sentence)
+{
+	pld_domain_options options = { .platform = "auto" };
+	pld_domain *domain;
+
+	ASSERT_EQ(0, pld_domain_create((int[]){ 0, 1 }, 2, &options, &domain));
+	EXPECT_STREQ("", pld_last_error());
+	pld_domain_destroy(domain);
+}
+
 LIB_TEST_MAIN

@@ -83,8 +83,14 @@ static int one_of_each(pld_domain *domain, void *arg)
 		 pld_system_wait_timeout(&v.signal, PLD_AT(2, 0), 3, PLD_GE, 1));
 	/* Refused: it did not run. */
 	CHECK_EQ(-ERANGE, pld_tensor_put(&v.data, 3, &v.x, NULL));
-	/* Single elements are no operations of the IR's. */
-	CHECK_EQ(0, pld_read(&v.data, PLD_AT(0, 0), &value));
+	CHECK_EQ(0, pld_read(&v.data, PLD_AT(0, 1), &value));
+	CHECK_EQ(0, pld_write(&v.x, PLD_AT(0, 7), &value));
+	CHECK_EQ(0, pld_load(&v.x, PLD_AT(0, 0), PLD_SHAPE(1, 4), &v.tile));
+	CHECK_EQ(0, pld_add(&v.tile, &v.tile, &v.tile));
+	CHECK_EQ(0, pld_mul(&v.tile, &v.tile, &v.stage));
+	CHECK_EQ(0, pld_maximum(&v.tile, &v.stage, &v.tile));
+	CHECK_EQ(0, pld_minimum(&v.stage, &v.tile, &v.tile));
+	CHECK_EQ(0, pld_cast(&v.tile, PLD_FP16, &v.tile));
 	return 0;
 }
 
@@ -100,6 +106,14 @@ static const char *const one_of_each_text[] = {
 	"pld.system.notify(signal, 1, [0, 0], -7, op=Set)",
 	"pld.system.wait(signal, [0, 0], -7, cmp=Eq)",
 	"pld.system.wait(signal, [2, 0], 3, cmp=Ge)  # ETIMEDOUT, the cell was 0",
+	"pl.tensor.read(data, [0, 1])",
+	"pl.tensor.write(x, [0, 7])",
+	"t = pl.tile.load(x, [0, 0], [1, 4])",
+	"t = pl.tile.add(t, t)",
+	"ping_pong = pl.tile.mul(t, t)",
+	"t = pl.tile.maximum(t, ping_pong)",
+	"t = pl.tile.minimum(ping_pong, t)",
+	"t = pl.tile.cast(t, fp16)",
 };
 
 static int check_lines(const pld_domain *domain, int rank,

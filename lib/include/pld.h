@@ -731,6 +731,13 @@ typedef enum pld_trace_op {
 	PLD_TRACE_GET,
 	PLD_TRACE_NOTIFY,
 	PLD_TRACE_WAIT,
+	PLD_TRACE_READ,
+	PLD_TRACE_WRITE,
+	PLD_TRACE_ADD,
+	PLD_TRACE_MUL,
+	PLD_TRACE_MAXIMUM,
+	PLD_TRACE_MINIMUM,
+	PLD_TRACE_CAST,
 } pld_trace_op;
 
 /** Bytes of a view's name in a trace, with its terminating zero. */
@@ -745,7 +752,7 @@ typedef struct pld_trace_record {
 	pld_trace_op op;
 	int peer; /* -1: the operation has none */
 	int error; /* 0, or the negative errno that a wait returned */
-	int mode; /* of a transfer's atomic, a notify's op, a wait's cmp */
+	int mode; /* of a transfer's atomic, a notify's op, a wait's cmp, a cast's dtype */
 	int32_t value; /* what was notified or expected */
 	int32_t seen; /* the cell before the notify; what the wait saw */
 	int pipeline;
@@ -757,7 +764,7 @@ typedef struct pld_trace_record {
 	pld_dims shape;
 	char dst[PLD_NAME_BYTES]; /* names of the views; a signal's in dst */
 	char src[PLD_NAME_BYTES];
-	char stage[PLD_NAME_BYTES];
+	char stage[PLD_NAME_BYTES]; /* of arithmetic, the second operand */
 } pld_trace_record;
 
 /**

@@ -13,6 +13,8 @@
 
 static int select_auto(const struct pld_platform **platform, char why[256])
 {
+	const struct pld_failure before = *pld_failure();
+
 	if (!pld_platform_kmod.probe()) {
 		*platform = &pld_platform_kmod;
 		snprintf(why, 256, "/dev/pld_sim can be used");
@@ -20,6 +22,8 @@ static int select_auto(const struct pld_platform **platform, char why[256])
 	}
 	*platform = &pld_platform_memfd;
 	snprintf(why, 256, "not kmod: %s", pld_last_error());
+	/* That kmod cannot be used is no failure of the caller's. */
+	*pld_failure() = before;
 	return 0;
 }
 

@@ -60,6 +60,13 @@ static const struct {
 	{ "get", "pld.tile.get(" },
 	{ "notify", "pld.system.notify(" },
 	{ "wait", "pld.system.wait(" },
+	{ "read", "pl.tensor.read(" },
+	{ "write", "pl.tensor.write(" },
+	{ "add", "pl.tile.add(" },
+	{ "mul", "pl.tile.mul(" },
+	{ "maximum", "pl.tile.maximum(" },
+	{ "minimum", "pl.tile.minimum(" },
+	{ "cast", "pl.tile.cast(" },
 };
 
 #define OPERATIONS (sizeof(operations) / sizeof(operations[0]))
