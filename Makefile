@@ -297,7 +297,10 @@ FORCE:
 #                    $(O)/examples
 #   modules          only the module, pld_sim.ko
 #   modules_install  install the module for the kernel of KDIR
+#   modules_build    the same, but leave it in $(O)/modules-<kernel>
 #   kselftest        build and run the tests on this machine
+#   selftests, selftests_install  only build them; the latter as a folder that
+#                    can be copied, $(O)/kselftest_install
 #   demo             the allgather in both modes, on memfd and in a virtual
 #                    machine (HOST=1: on this machine's own kernel)
 #   check            every test there is; takes some minutes

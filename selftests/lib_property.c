@@ -169,13 +169,14 @@ static bool is_selected(const struct selection *selection, uint64_t seed)
 	       prop_stage_bytes(seed) == selection->tile_bytes;
 }
 
-static bool any_selected(const struct selection *selection)
+static int count_selected(const struct selection *selection)
 {
+	int selected = 0;
+
 	for (int i = 0; i < selection->count; i++)
-		if (is_selected(selection,
-				prop_seed(selection->base, (uint64_t)i)))
-			return true;
-	return false;
+		selected += is_selected(selection,
+					prop_seed(selection->base, (uint64_t)i));
+	return selected;
 }
 
 static int run_selected(pld_domain *domain, struct batch *batch,
@@ -192,12 +193,15 @@ static int run_selected(pld_domain *domain, struct batch *batch,
 
 static int run_class(const struct selection *selection)
 {
+	int selected = count_selected(selection);
 	struct batch batch = { .n = 0 };
 	pld_domain *domain;
 	int error;
 
-	if (!any_selected(selection))
+	if (!selected)
 		return 0;
+	printf("# %d programs of %d ranks, stages of %d bytes\n", selected,
+	       selection->nranks, selection->tile_bytes);
 	domain = make_prop_domain(selection->nranks, selection->tile_bytes);
 	if (!domain)
 		return -ENODEV;

@@ -176,7 +176,7 @@ typedef struct pld_domain_options {
 	int64_t timeout_ns;
 	/**
 	 * Bytes of the own staging tile of each thread of a rank, 8 to 2^30; 0:
-	 * 64 KiB. A thread has it from its first put without one until its end.
+	 * 64 KiB. A thread has it from its first put or get without one until its end.
 	 */
 	size_t tile_bytes;
 	/** Not 0: each launch counts and traces what its ranks do. */

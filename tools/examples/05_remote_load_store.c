@@ -9,8 +9,8 @@
  *		the peer must have pushed. And at the direction: both talk to
  *		rank + 1, and get different data.
  * Try		to leave the barrier out. Who was faster than its peer finds what
- *		was there before: 0. Run it some times; other elements are wrong
- *		each time.
+ *		was there before: 0. Which elements are wrong may differ from
+ *		run to run.
  */
 #include "example.h"
 

@@ -10,8 +10,8 @@
  * Look at	-d 0,1 and then -d 5,0,2,7,1: the same program. Rank r is the
  *		r-th device of the list, whatever its number.
  * Try		"% 2" instead of "% nranks" where next is computed. Two ranks are
- *		right as ever; of three, one waits 10 seconds for a notify that
- *		goes elsewhere.
+ *		right as ever. Of three, one waits 10 seconds for a notify that
+ *		goes elsewhere (put), or some have wrong numbers at once (get).
  */
 #include "example.h"
 

@@ -8,8 +8,8 @@
  * Look at	--ir of rank 0 and of rank 1, in both modes: who moves the bytes,
  *		and on which side of the barrier.
  * Try		root = nranks in the builtin. The call is refused before a byte
- *		moves. By hand, remote_load refuses such a peer, too; but a root
- *		that is only the wrong one, such as 1, gives zeros in silence,
+ *		moves. By hand, remote_load refuses such a peer, too; but with 1
+ *		instead of root in that line alone, all have zeros in silence,
  *		since nobody has staged there.
  */
 #include "example.h"
