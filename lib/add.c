@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "add.h"
+#include "dtype.h"
 #include "error.h"
 #include "half.h"
 
@@ -41,11 +42,11 @@ int pld_atomic_check(const char *op, pld_atomic_type atomic, pld_dtype dtype,
 	if (!can_add(dtype))
 		return pld_error(EINVAL,
 				 "%s: atomic Add is for fp32, fp16, bf16, int32, int16 and int8, got %s",
-				 op, pld_dtype_name(dtype));
+				 op, pld_dtype_text(dtype));
 	if ((uintptr_t)data % (uintptr_t)pld_dtype_size(dtype))
 		return pld_error(EFAULT,
 				 "%s: for atomic Add, %s must be aligned to its elements",
-				 op, pld_dtype_name(dtype));
+				 op, pld_dtype_text(dtype));
 	return 0;
 }
 

@@ -7,6 +7,7 @@
 
 #include "collectives/reduce.h"
 #include "dims.h"
+#include "dtype.h"
 #include "error.h"
 #include "observe.h"
 #include "operand.h"
@@ -22,8 +23,8 @@ static int check(const char *op, const pld_tile *a, const pld_tile *b)
 	PLD_TRY(pld_operand_check(op, "b", b));
 	if (a->dtype != b->dtype)
 		return pld_error(EINVAL, "%s: dtype of b is %s, wanted a's %s",
-				 op, pld_dtype_name(b->dtype),
-				 pld_dtype_name(a->dtype));
+				 op, pld_dtype_text(b->dtype),
+				 pld_dtype_text(a->dtype));
 	if (!pld_dims_equal(a->shape, b->shape))
 		return pld_error(EINVAL, "%s: shape of b is %s, wanted a's %s",
 				 op, pld_dims_text(b->shape, got),

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "dims.h"
+#include "dtype.h"
 #include "error.h"
 
 const char *pld_dims_text(pld_dims dims, char text[PLD_DIMS_TEXT_BYTES])
@@ -49,7 +50,7 @@ int pld_dims_bytes(const char *op, pld_dims shape, pld_dtype dtype,
 			return pld_error(EOVERFLOW,
 					 "%s: shape %s of %s has more bytes than can be counted",
 					 op, pld_dims_text(shape, text),
-					 pld_dtype_name(dtype));
+					 pld_dtype_text(dtype));
 	}
 	*bytes = (size_t)product;
 	return 0;

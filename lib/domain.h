@@ -77,8 +77,15 @@ struct pld_window_buffer {
 	char *base;
 	size_t stride;
 
-	/* rank side: where the next call with PLD_REUSE_TARGET gathers, 0 or 1 */
-	int next_slot;
+	/* rank side: the last call with PLD_REUSE_TARGET */
+	struct pld_reuse {
+		/* a thread is in such a call */
+		atomic_flag busy;
+		/* where the next one gathers, 0 or 1 */
+		int slot;
+		/* zero before the first call */
+		pld_view target;
+	} reuse;
 
 	/* platform kmod */
 	uint32_t window;

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "dtype.h"
 #include "error.h"
 #include "pld.h"
 
@@ -33,6 +34,13 @@ int pld_dtype_size(pld_dtype dtype)
 const char *pld_dtype_name(pld_dtype dtype)
 {
 	return (unsigned int)dtype < NR_DTYPES ? dtypes[dtype].name : NULL;
+}
+
+const char *pld_dtype_text(pld_dtype dtype)
+{
+	const char *name = pld_dtype_name(dtype);
+
+	return name ? name : "no dtype";
 }
 
 int pld_dtype_parse(const char *name)

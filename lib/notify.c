@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "dims.h"
+#include "dtype.h"
 #include "domain.h"
 #include "error.h"
 #include "health.h"
@@ -22,7 +23,7 @@ int pld_signal_cell(const char *op, const char *argument,
 			       PLD_ACCEPT(PLD_DISTRIBUTED_TENSOR)));
 	if (signal->dtype != PLD_INT32)
 		return pld_error(EINVAL, "%s: dtype of %s is %s, wanted int32",
-				 op, argument, pld_dtype_name(signal->dtype));
+				 op, argument, pld_dtype_text(signal->dtype));
 	PLD_TRY(pld_enter(signal->buffer->domain, op));
 	PLD_TRY(pld_dims_within(op, argument, signal, offsets, one));
 	*cell = (size_t)((char *)signal->data - pld_own_base(signal->buffer)) +

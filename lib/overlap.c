@@ -54,6 +54,13 @@ static bool nest(const struct pld_region *r, pld_dims shape, struct nest *nest)
 	return true;
 }
 
+bool pld_region_is_distinct(const struct pld_region *r, pld_dims shape)
+{
+	struct nest ignored;
+
+	return nest(r, shape, &ignored);
+}
+
 /* Is there an element at the byte apart from the first one? */
 static bool covers(const struct nest *nest, size_t size, uintptr_t at)
 {

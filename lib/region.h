@@ -44,4 +44,7 @@ void pld_region_write(const struct pld_region *dst, const struct pld_region *src
 bool pld_region_overlap(const struct pld_region *a, const struct pld_region *b,
 			pld_dims shape, size_t size);
 
+/* Do no two elements of a region lie on each other? */
+bool pld_region_is_distinct(const struct pld_region *r, pld_dims shape);
+
 #endif

@@ -8,6 +8,7 @@
 
 #include "add.h"
 #include "dims.h"
+#include "dtype.h"
 #include "domain.h"
 #include "error.h"
 #include "health.h"
@@ -84,8 +85,8 @@ static int check_tile(const char *op, const pld_tile *tile, const char *argument
 	if (tile->dtype != to->dtype)
 		return pld_error(EINVAL,
 				 "%s: dtype of tile is %s, wanted the %s's %s",
-				 op, pld_dtype_name(tile->dtype), argument,
-				 pld_dtype_name(to->dtype));
+				 op, pld_dtype_text(tile->dtype), argument,
+				 pld_dtype_text(to->dtype));
 	*valid = tile->shape;
 	if (tile->valid_shape.ndim) {
 		PLD_TRY(check_valid(op, tile->shape, tile->valid_shape));

@@ -8,6 +8,7 @@
 
 #include "add.h"
 #include "dims.h"
+#include "dtype.h"
 #include "domain.h"
 #include "error.h"
 #include "region.h"
@@ -163,8 +164,8 @@ int pld_transfer_check(struct pld_transfer *t)
 	if (t->src->dtype != t->dst->dtype)
 		return pld_error(EINVAL,
 				 "%s: dtype of src is %s, wanted dst's %s",
-				 t->op, pld_dtype_name(t->src->dtype),
-				 pld_dtype_name(t->dst->dtype));
+				 t->op, pld_dtype_text(t->src->dtype),
+				 pld_dtype_text(t->dst->dtype));
 	PLD_TRY(resolve(t));
 	PLD_TRY(pld_dims_within(t->op, "dst", t->dst, t->at.dst_offsets,
 				t->at.shape));

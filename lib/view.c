@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "dims.h"
+#include "dtype.h"
 #include "domain.h"
 #include "error.h"
 #include "health.h"
@@ -45,10 +46,13 @@ static const char *kinds_name(unsigned int accepted)
 	}
 }
 
-/* Bytes from the first element to the end of the last; 0 when they overflow. */
-static size_t extent(const pld_view *view, int size)
+size_t pld_view_extent(const pld_view *view)
 {
+	int size = pld_dtype_size(view->dtype);
 	int64_t last = 0, elements = size;
+
+	if (size < 0 || view->shape.ndim < 1 || view->shape.ndim > PLD_MAX_DIMS)
+		return 0;
 
 	for (int i = 0; i < view->shape.ndim; i++) {
 		int64_t step;
@@ -101,7 +105,7 @@ int pld_view_check(const char *op, const char *argument, const pld_view *view,
 		return pld_error(EINVAL,
 				 "%s: %s holds nothing: it has no valid dtype and shape",
 				 op, argument);
-	bytes = extent(view, size);
+	bytes = pld_view_extent(view);
 	if (!bytes || !view->data || bytes > view->bytes)
 		return pld_error(EFAULT,
 				 "%s: %s has a shape that does not lie in its memory of %zu bytes",
@@ -150,12 +154,12 @@ static int window_fits(const pld_window_buffer *buffer, pld_dims shape,
 		return pld_error(EINVAL,
 				 "pld.window: shape %s of %s needs %zu bytes, the buffer has %zu",
 				 pld_dims_text(shape, text),
-				 pld_dtype_name(dtype), bytes, buffer->bytes);
+				 pld_dtype_text(dtype), bytes, buffer->bytes);
 	}
 	if (dtype != PLD_INT32)
 		return pld_error(EINVAL,
 				 "pld.window: dtype of a signal is %s, wanted int32",
-				 pld_dtype_name(dtype));
+				 pld_dtype_text(dtype));
 	if ((int64_t)(bytes / sizeof(int32_t)) > buffer->cells)
 		return pld_error(EINVAL,
 				 "pld.window: shape %s needs %zu cells, the signal has %lld",

@@ -24,6 +24,12 @@ const char *pld_kind_name(const pld_view *view);
 int pld_view_check(const char *op, const char *argument, const pld_view *view,
 		   unsigned int accepted);
 
+/*
+ * Bytes from the first element to the end of the last; 0 when they cannot be
+ * counted, or there is no such shape.
+ */
+size_t pld_view_extent(const pld_view *view);
+
 /* The address of the peer's first element; peer is in range. */
 char *pld_peer_data(const pld_view *view, int peer);
 

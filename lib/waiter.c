@@ -160,6 +160,8 @@ int pld_waiter_fd(pld_waiter *waiter)
 
 	if (!waiter)
 		return pld_error(EINVAL, "%s: waiter must not be NULL", op);
+	if (!*waiter->domain->alive)
+		return pld_unhealthy(waiter->domain, op);
 	if (waiter->armed)
 		return waiter->fd;
 	PLD_TRY(pld_enter(waiter->domain, op));

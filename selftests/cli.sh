@@ -416,6 +416,17 @@ stale_data()
 		grep -qx "pld-allgather: rank 2, $wrong" "$tmp/err"
 }
 
+# Slices as long as their type has values, and a few of them: none are alike.
+mistake_where_values_repeat()
+{
+	for run in "int8 256" "int8 64" "int16 65536" "fp16 63488"; do
+		"$tool" -d "$(first 2)" --inject wrong-slot --dtype "${run% *}" \
+			--size "${run#* }" >"$tmp/out" 2>"$tmp/err"
+		[ $? = 1 ] && [ "$(grep -c "element 0: " "$tmp/err")" = 4 ] ||
+			return 1
+	done
+}
+
 # The mistake, and nothing that arranges it.
 trace_of_a_mistake()
 {
@@ -428,7 +439,7 @@ trace_of_a_mistake()
 }
 
 launcher=
-plan 47
+plan 48
 for nranks in 2 3 4 8; do
 	check "right_with_${nranks}_ranks" all_right "$(first $nranks)" \
 		"1 63 64 4096" "$few_types"
@@ -478,6 +489,7 @@ check cost_of_builtin_is_by_the_formula cost_is_by_the_formula builtin 4
 check cost_that_differs_fails cost_that_differs_fails
 check mistake_wrong_slot mistake wrong-slot 1 \
 	"rank 3, call 0, slot 0, element 0: got 193 (0x43410000), wanted 1 (0x3f800000)"
+check mistake_is_seen_where_values_repeat mistake_where_values_repeat
 check mistake_own_window mistake own-window 0 \
 	"rank 3, call 0, slot 0, element 0: got 0 (0x0), wanted 1 (0x3f800000)"
 check mistake_no_barrier stale_data

@@ -390,6 +390,47 @@ TEST_F(four, allgather_with_reuse_target_waits_for_slow_readers)
 	RUN(self->world.domain, gather_and_dawdle, &self->world);
 }
 
+/*
+ * Two views of one buffer by turns, whose slots lie over each other: what one
+ * call has gathered stays until the own rank begins the next.
+ */
+static int gather_two_views(pld_domain *domain, void *arg)
+{
+	static const int sizes[] = { 64, 32, 64, 16, 16, 64 };
+	const struct world *world = arg;
+	int nranks = world->nranks, calls = is_slow() ? 12 : 60;
+	pld_distributed_tensor target, signal, data;
+	int32_t mine[64];
+	pld_tensor x;
+
+	PLD_TRY(pld_window(world->signal, PLD_SHAPE(nranks, 1), PLD_INT32,
+			   &signal));
+	for (int i = 0; i < calls; i++) {
+		int size = sizes[i % 6];
+		const int32_t *got;
+
+		PLD_TRY(pld_window(world->data[0], PLD_SHAPE(2 * nranks, size),
+				   PLD_INT32, &target));
+		PLD_TRY(pld_tensor_init(&x, mine, PLD_SHAPE(1, size), PLD_INT32));
+		for (int at = 0; at < size; at++)
+			mine[at] = (i * nranks + lib_here) * 64 + at;
+		CHECK_EQ(0, pld_tensor_allgather_flags(&x, &target, &signal,
+						       PLD_REUSE_TARGET, &data));
+		got = data.data;
+		if (lib_here == i % nranks)
+			sleep_ms(3);
+		for (int at = 0; at < nranks * size; at++)
+			CHECK_EQ((i * nranks + at / size) * 64 + at % size,
+				 got[at]);
+	}
+	return signal_is_zero(world);
+}
+
+TEST_F(four, allgather_with_reuse_target_of_two_views)
+{
+	RUN(self->world.domain, gather_two_views, &self->world);
+}
+
 static int gather_without_flags(pld_domain *domain, void *arg)
 {
 	const struct world *world = arg;

@@ -82,6 +82,16 @@ static int barrier_args(pld_domain *domain, void *arg)
 		      "pld.tensor.barrier signal must be int32 [4, 1], got uint32 [4, 1]",
 		      pld_tensor_barrier(&bad));
 	bad = good.signal;
+	bad.data = (char *)bad.data + 2;
+	CHECK_REFUSED(-EFAULT,
+		      "pld.tensor.barrier: signal is not aligned to int32",
+		      pld_tensor_barrier(&bad));
+	bad = good.signal;
+	PLD_TRY(pld_set_strides(&bad, PLD_AT(0, 0)));
+	CHECK_REFUSED(-EINVAL,
+		      "pld.tensor.barrier signal has elements that lie on each other",
+		      pld_tensor_barrier(&bad));
+	bad = good.signal;
 	bad.data = (char *)bad.data - 4;
 	CHECK_REFUSED(-EFAULT,
 		      "pld.tensor.barrier: signal points outside the own window of 3072 bytes",
@@ -175,6 +185,11 @@ static int reduce_scatter_args(pld_domain *domain, void *arg)
 		      "op must be Sum (0), Max (1), Min (2) or Prod (3), got -1",
 		      pld_tensor_reduce_scatter(&good.target, &good.signal,
 						(pld_reduce_op)-1));
+	bad = good.target;
+	PLD_TRY(pld_set_strides(&bad, PLD_AT(0, 1)));
+	CHECK_REFUSED(-EINVAL,
+		      "pld.tensor.reduce_scatter target has elements that lie on each other",
+		      pld_tensor_reduce_scatter(&bad, &good.signal, PLD_SUM));
 	pld_tile_free(&good.tile);
 	return nothing_moved(world);
 }
@@ -591,43 +606,90 @@ TEST_F(args, host_allgather_is_for_the_host_side)
 	pld_domain_destroy(one.domain);
 }
 
-/* Every rank refuses, with no address space left for the scratch. */
-static int no_memory(pld_domain *domain, void *arg)
-{
-	const struct world *world = arg;
-	const struct rlimit none = { 1 << 20, 1 << 20 };
-	pld_distributed_tensor target, signal;
+/* The collectives that need memory of their own. */
+enum { BY_MESH, BY_TWO_PHASE, BY_REDUCE_SCATTER, BY_ALLGATHER, HUNGRY };
 
-	PLD_TRY(pld_window(world->data[0], PLD_SHAPE(1 << 20), PLD_FP16,
+static const char *const hungry[HUNGRY] = {
+	"pld.tensor.allreduce: no memory for 12582912 bytes of scratch",
+	"pld.tensor.allreduce: no memory for this thread's staging tile of 67108864 bytes",
+	"pld.tensor.reduce_scatter: no memory for 12582912 bytes of scratch",
+	"pld.tensor.allgather: no memory for this thread's staging tile of 67108864 bytes",
+};
+
+struct hunger {
+	struct world world;
+	int collective;
+};
+
+static int call_hungry(const struct hunger *hunger)
+{
+	const struct world *world = &hunger->world;
+	pld_distributed_tensor target, signal;
+	uint16_t mine = 0;
+	pld_tensor x;
+
+	PLD_TRY(pld_window(world->data[0], PLD_SHAPE(2, 1 << 20), PLD_FP16,
 			   &target));
 	PLD_TRY(pld_window(world->signal, PLD_SHAPE(2, 1), PLD_INT32, &signal));
+	switch (hunger->collective) {
+	case BY_TWO_PHASE:
+		PLD_TRY(pld_window(world->signal, PLD_SHAPE(2, 2), PLD_INT32,
+				   &signal));
+		return pld_tensor_allreduce(&target, &signal, PLD_SUM,
+					    PLD_TWO_PHASE);
+	case BY_MESH:
+		target.shape = PLD_SHAPE(1, 1 << 20);
+		return pld_tensor_allreduce(&target, &signal, PLD_SUM, PLD_MESH);
+	case BY_REDUCE_SCATTER:
+		return pld_tensor_reduce_scatter(&target, &signal, PLD_SUM);
+	default:
+		PLD_TRY(pld_tensor_init(&x, &mine, PLD_SHAPE(1, 1), PLD_FP16));
+		PLD_TRY(pld_window(world->data[0], PLD_SHAPE(2, 1), PLD_FP16,
+				   &target));
+		return pld_tensor_allgather(&x, &target, &signal);
+	}
+}
+
+/*
+ * Rank 0 has no address space left. Its peer is in the call, and is told: no
+ * later call of rank 0's may be taken for this one.
+ */
+static int no_memory(pld_domain *domain, void *arg)
+{
+	const struct rlimit none = { 1 << 20, 1 << 20 };
+	const struct hunger *hunger = arg;
+
+	if (pld_rank(domain)) {
+		CHECK_EQ(-EOWNERDEAD, call_hungry(hunger));
+		CHECK(strstr(pld_last_error(),
+			     ": rank 0 failed: Cannot allocate memory"));
+		return 0;
+	}
 	CHECK_EQ(0, setrlimit(RLIMIT_AS, &none));
-	CHECK_REFUSED(-ENOMEM,
-		      "pld.tensor.allreduce: no memory for 12582912 bytes of scratch",
-		      pld_tensor_allreduce(&target, &signal, PLD_SUM, PLD_MESH));
-	target.shape = PLD_SHAPE(2, 1 << 20);
-	target.stride[0] = 1 << 20;
-	target.stride[1] = 1;
-	CHECK_REFUSED(-ENOMEM,
-		      "pld.tensor.reduce_scatter: no memory for 12582912 bytes of scratch",
-		      pld_tensor_reduce_scatter(&target, &signal, PLD_SUM));
+	CHECK_REFUSED(-ENOMEM, hungry[hunger->collective], call_hungry(hunger));
+	CHECK_EQ(-EOWNERDEAD, call_hungry(hunger));
 	return 0;
 }
 
-TEST(without_memory_for_scratch_nothing_moves)
+TEST(without_memory_nothing_moves_and_all_are_told)
 {
-	struct world two = {
-		.nranks = 2,
-		.most = 1 << 20,
-		.tile_bytes = 64 << 20,
+	struct hunger hunger = {
+		.world = {
+			.nranks = 2,
+			.most = 2 << 20,
+			.tile_bytes = 64 << 20,
+		},
 	};
 
 	if (ASAN || getenv("PLD_VALGRIND"))
 		SKIP(return,
 			   "the checker's own allocator would be the one to fail");
-	ASSERT_EQ(0, make_world(&two));
-	RUN(two.domain, no_memory, &two);
-	pld_domain_destroy(two.domain);
+	ASSERT_EQ(0, make_world(&hunger.world));
+	for (int i = 0; i < HUNGRY; i++) {
+		hunger.collective = i;
+		RUN(hunger.world.domain, no_memory, &hunger);
+	}
+	pld_domain_destroy(hunger.world.domain);
 }
 
 LIB_TEST_MAIN

@@ -145,6 +145,51 @@ static int see_ranks(pld_domain *domain, void *arg)
 	return 0;
 }
 
+/* Views of two domains in one call; rank 3 is in all. */
+static int mix_domains(pld_domain *domain, void *arg)
+{
+	pld_distributed_tensor target, input, signal;
+	int32_t mine[4] = { 0 };
+	pld_tensor x;
+
+	(void)arg;
+	if (pld_rank(domain) != 3)
+		return 0;
+	PLD_TRY(pld_tensor_init(&x, mine, PLD_SHAPE(1, 4), PLD_INT32));
+	PLD_TRY(pld_window(homes[BACK].data, PLD_SHAPE(2, 4), PLD_INT32,
+			   &target));
+	PLD_TRY(pld_window(homes[PARENT].data, PLD_SHAPE(2, 4), PLD_INT32,
+			   &input));
+	PLD_TRY(pld_window(homes[PARENT].signal, PLD_SHAPE(2, 1), PLD_INT32,
+			   &signal));
+	CHECK_REFUSED(-EINVAL,
+		      "pld.tensor.allgather signal and target must be of one domain",
+		      pld_tensor_allgather(&x, &target, &signal));
+	CHECK_REFUSED(-EINVAL,
+		      "pld.tensor.broadcast signal and target must be of one domain",
+		      pld_tensor_broadcast(&target, &signal, 0));
+	CHECK_REFUSED(-EINVAL,
+		      "pld.tensor.reduce_scatter signal and target must be of one domain",
+		      pld_tensor_reduce_scatter(&target, &signal, PLD_SUM));
+	CHECK_REFUSED(-EINVAL,
+		      "pld.tensor.allreduce signal and target must be of one domain",
+		      pld_tensor_allreduce(&target, &signal, PLD_SUM, PLD_MESH));
+	CHECK_REFUSED(-EINVAL,
+		      "pld.tensor.all_to_all signal and target must be of one domain",
+		      pld_tensor_all_to_all(&input, &target, &signal));
+	PLD_TRY(pld_window(homes[BACK].signal, PLD_SHAPE(2, 1), PLD_INT32,
+			   &signal));
+	CHECK_REFUSED(-EINVAL,
+		      "pld.tensor.all_to_all input and target must be of one domain",
+		      pld_tensor_all_to_all(&input, &target, &signal));
+	return 0;
+}
+
+TEST_F(subdomain, views_of_two_domains_are_refused)
+{
+	RUN(self->domain, mix_domains, NULL);
+}
+
 TEST_F(subdomain, ranks_are_numbered_in_the_order_of_the_list)
 {
 	RUN(self->domain, see_ranks, NULL);

@@ -8,6 +8,7 @@
 #include "collectives/barrier.h"
 #include "collectives/check.h"
 #include "dims.h"
+#include "dtype.h"
 #include "domain.h"
 #include "error.h"
 #include "view.h"
@@ -39,8 +40,8 @@ static int check_input(const struct call *call)
 	if (input->dtype != target->dtype)
 		return pld_error(EINVAL,
 				 "%s dtype of input must be target's %s, got %s",
-				 call->op, pld_dtype_name(target->dtype),
-				 pld_dtype_name(input->dtype));
+				 call->op, pld_dtype_text(target->dtype),
+				 pld_dtype_text(input->dtype));
 	if (!pld_dims_equal(input->shape, target->shape))
 		return pld_error(EINVAL,
 				 "%s shape of input must be target's %s, got %s",
@@ -88,8 +89,14 @@ static int exchange(const struct call *call, int64_t block,
 			PLD_TRY(pld_tensor_put(call->target, peer, call->input,
 					       &part));
 	}
-	PLD_TRY(pld_barrier(call->op, call->signal, 0, 1));
-	return pld_barrier_epilogue(call->signal, 0, 1);
+	return pld_meet(call->op, call->signal);
+}
+
+static int run(const struct call *call, int64_t block, const int32_t *counts)
+{
+	PLD_TRY(pld_check_stage(call->op, call->target));
+	return pld_collective_end(call->target->buffer->domain,
+				  exchange(call, block, counts));
 }
 
 int pld_tensor_all_to_all(const pld_view *input,
@@ -110,7 +117,7 @@ int pld_tensor_all_to_all(const pld_view *input,
 	PLD_TRY(pld_barrier_check(call.op, signal,
 				  target->buffer->domain->nranks));
 	PLD_TRY(check_ready(&call));
-	return exchange(&call, 1, NULL);
+	return run(&call, 1, NULL);
 }
 
 static int check_counts(const char *op, const char *name, const int32_t *counts,
@@ -172,5 +179,5 @@ int pld_tensor_all_to_all_v(const pld_view *input,
 	PLD_TRY(check_ready(&call));
 	PLD_TRY(check_own_counts(call.op, send_counts, recv_counts,
 				 domain->rank));
-	return exchange(&call, block, send_counts);
+	return run(&call, block, send_counts);
 }

@@ -9,17 +9,28 @@
 #include "collectives/barrier.h"
 #include "collectives/check.h"
 #include "dims.h"
+#include "dtype.h"
 #include "domain.h"
 #include "error.h"
 #include "view.h"
 
 static const char op[] = "pld.tensor.allgather";
 
+/* Or in the memory behind the target: the same buffer, for short. */
+static bool is_in_target(const pld_view *local, const pld_view *target)
+{
+	uintptr_t data = (uintptr_t)local->data;
+	uintptr_t start = (uintptr_t)target->data;
+
+	return pld_views_overlap(local, target) ||
+	       (data >= start && data - start < target->bytes);
+}
+
 static int check_local_data(const pld_view *local, const pld_view *target)
 {
 	char got[PLD_DIMS_TEXT_BYTES];
 
-	if (pld_views_overlap(local, target))
+	if (is_in_target(local, target))
 		return pld_error(EINVAL,
 				 "%s local_data and target must be different buffers, got overlapping ones",
 				 op);
@@ -55,8 +66,8 @@ static int check_target(const pld_view *local, const pld_view *target,
 	if (local->dtype != target->dtype)
 		return pld_error(EINVAL,
 				 "%s dtype of local_data must be target's %s, got %s",
-				 op, pld_dtype_name(target->dtype),
-				 pld_dtype_name(local->dtype));
+				 op, pld_dtype_text(target->dtype),
+				 pld_dtype_text(local->dtype));
 	if (local->shape.n[1] != target->shape.n[1])
 		return pld_error(EINVAL,
 				 "%s SIZE of local_data must be target's %lld, got %lld",
@@ -81,11 +92,13 @@ static int check(const pld_view *local, const pld_view *target,
 				 "%s local_data must be a plain Tensor, got %s",
 				 op, pld_kind_name(local));
 	PLD_TRY(pld_check_ready(op, target, signal));
-	return pld_view_check(op, "local_data", local, PLD_ACCEPT_TENSORS);
+	PLD_TRY(pld_view_check(op, "local_data", local, PLD_ACCEPT_TENSORS));
+	return pld_check_stage(op, target);
 }
 
+/* g is the number of the call's last barrier. */
 static int push(const pld_view *local, const pld_view *target,
-		const pld_view *signal)
+		const pld_view *signal, int32_t g)
 {
 	const pld_domain *domain = target->buffer->domain;
 	const pld_put_options row = {
@@ -96,8 +109,15 @@ static int push(const pld_view *local, const pld_view *target,
 
 	for (int peer = 0; peer < domain->nranks; peer++)
 		PLD_TRY(pld_tensor_put(target, peer, local, &row));
-	PLD_TRY(pld_barrier(op, signal, 0, 1));
-	return pld_barrier_epilogue(signal, 0, 1);
+	PLD_TRY(pld_barrier(op, signal, 0, g));
+	return pld_barrier_epilogue(signal, 0, g);
+}
+
+static int run(const pld_view *local, const pld_view *target,
+	       const pld_view *signal)
+{
+	return pld_collective_end(target->buffer->domain,
+				  push(local, target, signal, 1));
 }
 
 int pld_tensor_allgather(const pld_tensor *local_data,
@@ -105,7 +125,7 @@ int pld_tensor_allgather(const pld_tensor *local_data,
 			 const pld_distributed_tensor *signal)
 {
 	PLD_TRY(check(local_data, target, signal, 0, true));
-	return push(local_data, target, signal);
+	return run(local_data, target, signal);
 }
 
 int pld_allgather_from_window(const pld_distributed_tensor *local_data,
@@ -113,7 +133,7 @@ int pld_allgather_from_window(const pld_distributed_tensor *local_data,
 			      const pld_distributed_tensor *signal)
 {
 	PLD_TRY(check(local_data, target, signal, 0, false));
-	return push(local_data, target, signal);
+	return run(local_data, target, signal);
 }
 
 static pld_distributed_tensor slot_of(const pld_distributed_tensor *target,
@@ -131,6 +151,49 @@ static pld_distributed_tensor slot_of(const pld_distributed_tensor *target,
 	return view;
 }
 
+static bool same_target(const pld_view *a, const pld_view *b)
+{
+	return a->data == b->data && a->dtype == b->dtype &&
+	       a->shape.n[1] == b->shape.n[1] && a->stride[0] == b->stride[0] &&
+	       a->stride[1] == b->stride[1];
+}
+
+/*
+ * Who begins a call has consumed what the call before last left in the slot. Of
+ * another view that is not said: its slots may lie over both of the last one's,
+ * of which the latter is still in use. Then all meet before anybody pushes.
+ */
+static int run_in_slot(const pld_view *local, const pld_view *target,
+		       const pld_view *signal, pld_view *filled)
+{
+	struct pld_reuse *reuse = &target->buffer->reuse;
+	bool other = reuse->target.data && !same_target(&reuse->target, target);
+
+	*filled = slot_of(target, reuse->slot);
+	reuse->target = *target;
+	reuse->slot ^= 1;
+	if (other)
+		PLD_TRY(pld_barrier(op, signal, 0, 1));
+	return push(local, filled, signal, other ? 2 : 1);
+}
+
+static int gather_in_slot(const pld_view *local, const pld_view *target,
+			  const pld_view *signal, pld_view *filled)
+{
+	struct pld_reuse *reuse = &target->buffer->reuse;
+	int error;
+
+	/* Acquire and release: the threads of a rank that call by turns. */
+	if (atomic_flag_test_and_set_explicit(&reuse->busy, memory_order_acquire))
+		return pld_error(EBUSY,
+				 "%s another thread is in a call with PLD_REUSE_TARGET on this window buffer",
+				 op);
+	error = pld_collective_end(target->buffer->domain,
+				   run_in_slot(local, target, signal, filled));
+	atomic_flag_clear_explicit(&reuse->busy, memory_order_release);
+	return error;
+}
+
 int pld_tensor_allgather_flags(const pld_tensor *local_data,
 			       const pld_distributed_tensor *target,
 			       const pld_distributed_tensor *signal,
@@ -145,11 +208,10 @@ int pld_tensor_allgather_flags(const pld_tensor *local_data,
 				 op, flags);
 	PLD_TRY(check(local_data, target, signal, flags, true));
 	filled = *target;
-	if (flags & PLD_REUSE_TARGET) {
-		filled = slot_of(target, target->buffer->next_slot);
-		target->buffer->next_slot ^= 1;
-	}
-	PLD_TRY(push(local_data, &filled, signal));
+	if (flags & PLD_REUSE_TARGET)
+		PLD_TRY(gather_in_slot(local_data, target, signal, &filled));
+	else
+		PLD_TRY(run(local_data, target, signal));
 	*data = filled;
 	return 0;
 }

@@ -8,6 +8,7 @@
 #include "collectives/barrier.h"
 #include "collectives/check.h"
 #include "dims.h"
+#include "dtype.h"
 #include "domain.h"
 #include "error.h"
 #include "view.h"
@@ -113,12 +114,11 @@ static int check_signal(const pld_view *signal, pld_allreduce_mode mode,
 	if (!pld_dims_equal(signal->shape, shape))
 		other = mode_of(signal->shape, nranks);
 	else if (signal->dtype == PLD_INT32)
-		return pld_view_check(op, "signal", signal,
-				      PLD_ACCEPT(PLD_DISTRIBUTED_TENSOR));
+		return pld_check_cells(op, signal);
 	return pld_error(EINVAL,
 			 "%s signal of mode %s must be int32 %s, got %s %s%s%s",
 			 op, modes[mode].name, pld_dims_text(shape, want),
-			 pld_dtype_name(signal->dtype),
+			 pld_dtype_text(signal->dtype),
 			 pld_dims_text(signal->shape, got),
 			 other ? ", which is for mode " : "",
 			 other ? other : "");
@@ -159,8 +159,11 @@ int pld_tensor_allreduce(const pld_distributed_tensor *target,
 	table = *target;
 	table.shape = PLD_SHAPE(1, call.n);
 	pld_dims_strides(table.shape, 1, table.stride);
+	if (mode == PLD_TWO_PHASE)
+		PLD_TRY(pld_check_stage(op, target));
 	PLD_TRY(pld_pieces_init(&call.pieces, op, &table, reduce, call.n));
-	error = modes[mode].run(&call);
+	error = pld_collective_end(target->buffer->domain,
+				   modes[mode].run(&call));
 	pld_pieces_free(&call.pieces);
 	return error;
 }

@@ -9,6 +9,7 @@
 #include "collectives/barrier.h"
 #include "collectives/check.h"
 #include "dims.h"
+#include "dtype.h"
 #include "error.h"
 #include "health.h"
 #include "view.h"
@@ -25,10 +26,9 @@ int pld_barrier_check(const char *op, const pld_view *signal, int nranks)
 	if (signal->dtype != PLD_INT32 || !pld_dims_equal(signal->shape, want))
 		return pld_error(EINVAL,
 				 "%s signal must be int32 [%d, 1], got %s %s",
-				 op, nranks, pld_dtype_name(signal->dtype),
+				 op, nranks, pld_dtype_text(signal->dtype),
 				 pld_dims_text(signal->shape, got));
-	return pld_view_check(op, "signal", signal,
-			      PLD_ACCEPT(PLD_DISTRIBUTED_TENSOR));
+	return pld_check_cells(op, signal);
 }
 
 /* Where the credits of writer are. */
@@ -88,6 +88,19 @@ int pld_barrier_epilogue(const pld_view *signal, int row, int32_t barriers)
 	return 0;
 }
 
+int pld_meet(const char *op, const pld_view *signal)
+{
+	PLD_TRY(pld_barrier(op, signal, 0, 1));
+	return pld_barrier_epilogue(signal, 0, 1);
+}
+
+int pld_collective_end(pld_domain *domain, int error)
+{
+	if (error && !pld_failure()->secondhand)
+		pld_break(domain, PLD_FAIL_ERROR, domain->rank, error);
+	return error;
+}
+
 int pld_tensor_barrier(const pld_distributed_tensor *signal)
 {
 	static const char op[] = "pld.tensor.barrier";
@@ -96,6 +109,5 @@ int pld_tensor_barrier(const pld_distributed_tensor *signal)
 	PLD_TRY(pld_check_window_kind(op, "signal", signal));
 	PLD_TRY(pld_barrier_check(op, signal, signal->buffer->domain->nranks));
 	PLD_TRY(pld_enter(signal->buffer->domain, op));
-	PLD_TRY(pld_barrier(op, signal, 0, 1));
-	return pld_barrier_epilogue(signal, 0, 1);
+	return pld_collective_end(signal->buffer->domain, pld_meet(op, signal));
 }

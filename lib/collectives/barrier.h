@@ -40,4 +40,13 @@ int pld_barrier(const char *op, const pld_view *signal, int row, int32_t g);
 /* Takes the credits of barriers barriers out. */
 int pld_barrier_epilogue(const pld_view *signal, int row, int32_t barriers);
 
+/* One barrier and its epilogue, on a signal [nranks, 1]. */
+int pld_meet(const char *op, const pld_view *signal);
+
+/*
+ * Passes on the error of a call in which the peers are already: it breaks the
+ * domain, of whatever kind it is; the first one stays.
+ */
+int pld_collective_end(pld_domain *domain, int error);
+
 #endif

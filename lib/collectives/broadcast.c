@@ -26,16 +26,21 @@ static int check(const pld_view *target, const pld_view *signal, int root)
 	return pld_check_ready(op, target, signal);
 }
 
-int pld_tensor_broadcast(const pld_distributed_tensor *target,
-			 const pld_distributed_tensor *signal, int root)
+static int run(const pld_view *target, const pld_view *signal, int root)
 {
-	const pld_domain *domain;
+	const pld_domain *domain = target->buffer->domain;
 
-	PLD_TRY(check(target, signal, root));
-	domain = target->buffer->domain;
 	for (int peer = 0; root == domain->rank && peer < domain->nranks; peer++)
 		if (peer != root)
 			PLD_TRY(pld_tensor_put(target, peer, target, NULL));
-	PLD_TRY(pld_barrier(op, signal, 0, 1));
-	return pld_barrier_epilogue(signal, 0, 1);
+	return pld_meet(op, signal);
+}
+
+int pld_tensor_broadcast(const pld_distributed_tensor *target,
+			 const pld_distributed_tensor *signal, int root)
+{
+	PLD_TRY(check(target, signal, root));
+	PLD_TRY(pld_check_stage(op, target));
+	return pld_collective_end(target->buffer->domain,
+				  run(target, signal, root));
 }

@@ -4,11 +4,14 @@
  */
 #include <errno.h>
 
+#include "collectives/barrier.h"
 #include "collectives/check.h"
 #include "dims.h"
 #include "domain.h"
 #include "error.h"
 #include "health.h"
+#include "region.h"
+#include "stage.h"
 #include "view.h"
 
 int pld_check_given(const char *op, const char *argument, const void *value)
@@ -72,22 +75,48 @@ int pld_check_reduce_op(const char *op, pld_reduce_op reduce)
 	return 0;
 }
 
-bool pld_views_overlap(const pld_view *a, const pld_view *b)
-{
-	uintptr_t from_a = (uintptr_t)a->data, from_b = (uintptr_t)b->data;
-
-	return from_a < from_b + b->bytes && from_b < from_a + a->bytes;
-}
-
-/* The end of the last element. */
+/* What a view covers; all behind it where its shape tells nothing. */
 static uintptr_t end_of(const pld_view *view)
 {
-	int64_t last = 0;
+	size_t extent = pld_view_extent(view);
 
-	for (int i = 0; i < view->shape.ndim; i++)
-		last += (view->shape.n[i] - 1) * view->stride[i];
-	return (uintptr_t)view->data +
-	       (uintptr_t)(last + 1) * (uintptr_t)pld_dtype_size(view->dtype);
+	return (uintptr_t)view->data + (extent ? extent : view->bytes);
+}
+
+bool pld_views_overlap(const pld_view *a, const pld_view *b)
+{
+	return (uintptr_t)a->data < end_of(b) && (uintptr_t)b->data < end_of(a);
+}
+
+static int check_distinct(const char *op, const char *argument,
+			  const pld_view *view)
+{
+	struct pld_region region =
+		pld_region_at(view, view->data, (pld_dims){ 0 });
+
+	if (!pld_region_is_distinct(&region, view->shape))
+		return pld_error(EINVAL,
+				 "%s %s has elements that lie on each other",
+				 op, argument);
+	return 0;
+}
+
+int pld_check_cells(const char *op, const pld_view *signal)
+{
+	PLD_TRY(pld_view_check(op, "signal", signal,
+			       PLD_ACCEPT(PLD_DISTRIBUTED_TENSOR)));
+	if ((uintptr_t)signal->data % sizeof(int32_t))
+		return pld_error(EFAULT, "%s: signal is not aligned to int32",
+				 op);
+	return check_distinct(op, "signal", signal);
+}
+
+int pld_check_stage(const char *op, const pld_view *target)
+{
+	const pld_tile *stage;
+
+	return pld_collective_end(target->buffer->domain,
+				  pld_stage(op, target->buffer->domain, &stage));
 }
 
 int pld_check_ready(const char *op, const pld_view *target,
@@ -100,8 +129,8 @@ int pld_check_ready(const char *op, const pld_view *target,
 	PLD_TRY(pld_enter(target->buffer->domain, op));
 	PLD_TRY(pld_view_check(op, "target", target,
 			       PLD_ACCEPT(PLD_DISTRIBUTED_TENSOR)));
-	if ((uintptr_t)target->data < end_of(signal) &&
-	    (uintptr_t)signal->data < end_of(target))
+	PLD_TRY(check_distinct(op, "target", target));
+	if (pld_views_overlap(target, signal))
 		return pld_error(EINVAL,
 				 "%s signal and target must not overlap", op);
 	return 0;

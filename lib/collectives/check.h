@@ -27,13 +27,22 @@ int pld_check_rows(const char *op, const char *argument, const pld_view *view);
 /* A pld_reduce_op. */
 int pld_check_reduce_op(const char *op, pld_reduce_op reduce);
 
-/* Do the two share memory behind them? */
+/* Do what the two cover, from the first element to the last, overlap? */
 bool pld_views_overlap(const pld_view *a, const pld_view *b);
+
+/* A signal of the right kind and shape: aligned cells that are all different. */
+int pld_check_cells(const char *op, const pld_view *signal);
+
+/*
+ * That this thread has a staging tile: a put that comes later in a call cannot
+ * fail for it. -ENOMEM breaks the domain: the peers are in the call.
+ */
+int pld_check_stage(const char *op, const pld_view *target);
 
 /*
  * What is left when kinds and shapes are right: one domain, which this process
- * is a healthy rank of, and a target that lies in its window and not over the
- * signal.
+ * is a healthy rank of, and a target that lies in its window, with no element
+ * on another and not over the signal.
  */
 int pld_check_ready(const char *op, const pld_view *target,
 		    const pld_view *signal);

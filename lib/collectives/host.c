@@ -7,6 +7,7 @@
 #include "collectives/allgather.h"
 #include "collectives/check.h"
 #include "dims.h"
+#include "dtype.h"
 #include "domain.h"
 #include "error.h"
 
@@ -56,7 +57,7 @@ static int check_fits(const char *argument, const pld_window_buffer *buffer,
 	if (bytes > buffer->bytes)
 		return pld_error(EINVAL,
 				 "%s %s must hold %s %s of %zu bytes, got a buffer of %zu",
-				 op, argument, pld_dtype_name(dtype),
+				 op, argument, pld_dtype_text(dtype),
 				 pld_dims_text(shape, text), bytes,
 				 buffer->bytes);
 	return 0;

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 
+#include "collectives/barrier.h"
 #include "collectives/pieces.h"
 #include "collectives/reduce.h"
 #include "domain.h"
@@ -39,9 +40,10 @@ int pld_pieces_init(struct pld_pieces *pieces, const char *op,
 		.most = most,
 	};
 	if (pld_tile_alloc(&pieces->memory, 3 * bytes))
-		return pld_error(ENOMEM,
-				 "%s: no memory for %zu bytes of scratch", op,
-				 3 * bytes);
+		return pld_collective_end(table->buffer->domain,
+					  pld_error(ENOMEM,
+						    "%s: no memory for %zu bytes of scratch",
+						    op, 3 * bytes));
 	data = pieces->memory.data;
 	pieces->tile = (pld_tile){
 		.kind = PLD_TILE,

@@ -26,7 +26,8 @@ struct pld_pieces {
 };
 
 /*
- * For pieces of at most longest elements. -ENOMEM: no memory for them.
+ * For pieces of at most longest elements. -ENOMEM: no memory for them, which breaks
+ * the domain: the peers are in the call.
  */
 int pld_pieces_init(struct pld_pieces *pieces, const char *op,
 		    const pld_distributed_tensor *table, pld_reduce_op reduce,

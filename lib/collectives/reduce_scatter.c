@@ -46,7 +46,7 @@ int pld_tensor_reduce_scatter(const pld_distributed_tensor *target,
 	if (target->buffer->domain->nranks == 1)
 		return 0;
 	PLD_TRY(pld_pieces_init(&pieces, op, target, reduce, target->shape.n[1]));
-	error = run(&pieces, signal);
+	error = pld_collective_end(target->buffer->domain, run(&pieces, signal));
 	pld_pieces_free(&pieces);
 	return error;
 }

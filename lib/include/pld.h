@@ -597,7 +597,9 @@ PLD_API int pld_tensor_allgather(const pld_tensor *local_data,
 /**
  * The target is [2 * nranks, SIZE], two slots that the calls on its buffer fill
  * by turns, the first one in each launch. What a call has gathered stays until
- * the own rank begins its next call, so a loop needs no other barrier.
+ * the own rank begins its next call with this flag on the buffer, so a loop
+ * needs no other barrier. A view other than the last call's costs one, which
+ * the call makes by itself. One thread of a rank at a time: -EBUSY.
  */
 #define PLD_REUSE_TARGET 1u
 
@@ -629,7 +631,8 @@ PLD_API int pld_host_allgather(pld_window_buffer *local_data,
  *	target	    DistributedTensor [nranks, SIZE]
  *	signal	    DistributedTensor INT32 [nranks, 1]
  *
- * When this returns, the target is the caller's alone. -ENOMEM: no memory for
+ * When this returns, the target is the caller's until its next call in which a
+ * peer pushes to it. -ENOMEM: no memory for
  * scratch, up to 3 times the domain's tile_bytes.
  */
 PLD_API int pld_tensor_reduce_scatter(const pld_distributed_tensor *target,
@@ -657,7 +660,8 @@ PLD_API int pld_tensor_reduce_scatter(const pld_distributed_tensor *target,
  * ones longer by one where it does not divide, and reduces chunk c from rank c
  * on, round to c - 1.
  *
- * When this returns, the target is the caller's alone. -ENOMEM: as in
+ * When this returns, the target is the caller's until its next call in which a
+ * peer pushes to it. -ENOMEM: as in
  * pld_tensor_reduce_scatter.
  */
 PLD_API int pld_tensor_allreduce(const pld_distributed_tensor *target,

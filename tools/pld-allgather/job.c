@@ -19,11 +19,14 @@ struct memory {
 	pld_tile tile;
 };
 
-/* From 1 on: the first one differs from a window that nothing was written to. */
 static uint64_t first_element(const struct options *options, int call, int rank)
 {
-	return 1 + ((uint64_t)call * (uint64_t)options->nranks + (uint64_t)rank) *
-			   (uint64_t)options->size;
+	uint64_t nranks = (uint64_t)options->nranks;
+
+	return pattern_first(options->dtype,
+			     (uint64_t)call * nranks + (uint64_t)rank,
+			     (uint64_t)options->iters * nranks,
+			     (uint64_t)options->size);
 }
 
 static void say_wrong(const struct options *options, int call, int rank,

@@ -34,6 +34,47 @@ static uint16_t sign_and_finite(uint64_t i, uint64_t finite)
 			*element++ = (type)(value);                        \
 	} while (0)
 
+/* After how many elements the pattern begins anew; 0: never. */
+static uint64_t period_of(pld_dtype dtype)
+{
+	switch (dtype) {
+	case PLD_FP64:
+		return FP64_WHOLE;
+	case PLD_FP32:
+		return FP32_WHOLE;
+	case PLD_FP16:
+		return 2 * FP16_FINITE;
+	case PLD_BF16:
+		return 2 * BF16_FINITE;
+	case PLD_INT32:
+	case PLD_UINT32:
+		return UINT64_C(1) << 32;
+	case PLD_INT16:
+	case PLD_UINT16:
+		return 1 << 16;
+	case PLD_INT8:
+	case PLD_UINT8:
+		return 1 << 8;
+	default:
+		return 0;
+	}
+}
+
+/*
+ * From 1 on: the first one differs from a window that nothing was written to.
+ * Where there are too few values, each slice begins one further in the pattern
+ * than the one before.
+ */
+uint64_t pattern_first(pld_dtype dtype, uint64_t slice, uint64_t slices,
+		       uint64_t size)
+{
+	uint64_t period = period_of(dtype);
+
+	if (period && size > period / slices)
+		return 1 + slice % period;
+	return 1 + slice * size;
+}
+
 void pattern_fill(void *data, pld_dtype dtype, uint64_t first, int64_t count)
 {
 	switch (dtype) {

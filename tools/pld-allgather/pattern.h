@@ -15,6 +15,14 @@
 /* Room for any element's text. */
 #define PATTERN_TEXT_BYTES 48
 
+/*
+ * The first element of slice number slice, of slices of size elements each. No
+ * two slices are alike, also where the dtype has fewer values than there are
+ * elements.
+ */
+uint64_t pattern_first(pld_dtype dtype, uint64_t slice, uint64_t slices,
+		       uint64_t size);
+
 /* Writes elements first, first + 1, ... of the pattern. */
 void pattern_fill(void *data, pld_dtype dtype, uint64_t first, int64_t count);
 
