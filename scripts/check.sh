@@ -131,8 +131,8 @@ native_valgrind()
 	"$PLD_TOP/scripts/wrap-valgrind.sh" "$work/gcc/kselftest_install" \
 		"$work/valgrind"
 	PLD_PLATFORM=memfd PLD_VALGRIND=1 \
-		"$work/valgrind/kselftest-run" lib_allgather lib_put lib_signal \
-		lib_several lib_tile lib_waiter lib_wake lib_window
+		"$work/valgrind/kselftest-run" lib_allgather lib_signal \
+		lib_several lib_waiter lib_wake lib_window
 }
 
 # guest KERNEL [OPTION...] -- COMMAND...

@@ -412,6 +412,65 @@ TEST(threads_share_a_trace)
 	pld_domain_destroy(domain);
 }
 
+/* ---- one buffer's turns ---- */
+
+static pld_distributed_tensor turns, credits, go;
+
+/*
+ * The first of two threads waits for rank 1, which waits to be told that the
+ * second one was refused.
+ */
+static int gather_in_turns(struct worker *w)
+{
+	static const char busy[] =
+		"pld.tensor.allgather another thread is in a call with PLD_REUSE_TARGET on this window buffer";
+	pld_distributed_tensor filled;
+	int32_t mine = 5;
+	pld_tensor x;
+	int result;
+
+	if (w->number > 1)
+		return 0;
+	PLD_TRY(pld_tensor_init(&x, &mine, PLD_SHAPE(1, 1), PLD_INT32));
+	result = pld_tensor_allgather_flags(&x, &turns, &credits,
+					    PLD_REUSE_TARGET, &filled);
+	if (!result)
+		return 0;
+	CHECK_REFUSED(-EBUSY, busy, result);
+	return pld_system_notify(&go, 1, PLD_AT(0), 1, PLD_SET);
+}
+
+struct turn_buffers {
+	pld_window_buffer *target, *credits, *go;
+};
+
+static int take_turns(pld_domain *domain, void *arg)
+{
+	const struct turn_buffers *b = arg;
+	struct worker only = { 0 };
+
+	PLD_TRY(pld_window(b->target, PLD_SHAPE(4, 1), PLD_INT32, &turns));
+	PLD_TRY(pld_window(b->credits, PLD_SHAPE(2, 1), PLD_INT32, &credits));
+	PLD_TRY(pld_window(b->go, PLD_SHAPE(1), PLD_INT32, &go));
+	if (!pld_rank(domain))
+		return run_threads(domain, gather_in_turns);
+	CHECK_EQ(0, pld_system_wait_timeout(&go, PLD_AT(0), 1, PLD_GE, LONG));
+	return gather_in_turns(&only);
+}
+
+TEST(two_do_not_gather_in_turns_at_once)
+{
+	pld_domain *domain = make_domain(2);
+	struct turn_buffers b;
+
+	ASSERT_NE(NULL, domain);
+	ASSERT_EQ(0, pld_alloc_window_buffer(domain, 4096, &b.target));
+	ASSERT_EQ(0, pld_alloc_signal(domain, PLD_SHAPE(2, 1), &b.credits));
+	ASSERT_EQ(0, pld_alloc_signal(domain, PLD_SHAPE(1), &b.go));
+	RUN(domain, take_turns, &b);
+	pld_domain_destroy(domain);
+}
+
 /* ---- the life of the stage ---- */
 
 /* Large enough to have a mapping of its own. */
