@@ -658,13 +658,21 @@ static int no_memory(pld_domain *domain, void *arg)
 {
 	const struct rlimit none = { 1 << 20, 1 << 20 };
 	const struct hunger *hunger = arg;
+	pld_distributed_tensor here;
 
+	/* Nobody joins a domain that is broken: rank 1 is here first. */
+	PLD_TRY(pld_window(hunger->world.data[1], PLD_SHAPE(1), PLD_INT32,
+			   &here));
 	if (pld_rank(domain)) {
+		PLD_TRY(pld_system_notify(&here, 0, PLD_AT(0),
+					  hunger->collective + 1, PLD_SET));
 		CHECK_EQ(-EOWNERDEAD, call_hungry(hunger));
 		CHECK(strstr(pld_last_error(),
 			     ": rank 0 failed: Cannot allocate memory"));
 		return 0;
 	}
+	PLD_TRY(pld_system_wait(&here, PLD_AT(0), hunger->collective + 1,
+				PLD_EQ));
 	CHECK_EQ(0, setrlimit(RLIMIT_AS, &none));
 	CHECK_REFUSED(-ENOMEM, hungry[hunger->collective], call_hungry(hunger));
 	CHECK_EQ(-EOWNERDEAD, call_hungry(hunger));
