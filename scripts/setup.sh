@@ -31,6 +31,9 @@ qemu-system-x86		# the virtual machine
 busybox-static		# the guest's commands
 cpio			# the guest's file system
 libhwloc-dev		# places ranks on cores
+libdrm-dev		# windows as buffers of DRM devices
+libjansson-dev		# what pld-info prints as JSON
+scdoc			# man pages
 libglib2.0-dev		# an event loop that a selftest waits in
 LIST
 }
