@@ -246,65 +246,59 @@ static int allreduce_args(pld_domain *domain, void *arg)
 	return nothing_moved(world);
 }
 
-/* A signal of that shape with that mode is refused so. */
-static int refuse_mode(const struct world *world, pld_allreduce_mode mode,
-		       pld_dims shape, const char *message)
+/* Shapes of another mode's signal, or of no mode's, for a number of ranks. */
+static const struct other_mode {
+	int nranks;
+	pld_allreduce_mode mode;
+	int rows, columns;
+	const char *message;
+} other_modes[] = {
+	{ 4, PLD_MESH, 2, 4,
+	  "mesh must be int32 [4, 1], got int32 [2, 4], which is for mode two-phase" },
+	{ 4, PLD_MESH, 6, 4,
+	  "mesh must be int32 [4, 1], got int32 [6, 4], which is for mode ring" },
+	{ 4, PLD_TWO_PHASE, 4, 1,
+	  "two-phase must be int32 [2, 4], got int32 [4, 1], which is for mode mesh" },
+	{ 4, PLD_TWO_PHASE, 6, 4,
+	  "two-phase must be int32 [2, 4], got int32 [6, 4], which is for mode ring" },
+	{ 4, PLD_RING, 4, 1,
+	  "ring must be int32 [6, 4], got int32 [4, 1], which is for mode mesh" },
+	{ 4, PLD_RING, 2, 4,
+	  "ring must be int32 [6, 4], got int32 [2, 4], which is for mode two-phase" },
+	{ 4, PLD_RING, 4, 6, "ring must be int32 [6, 4], got int32 [4, 6]" },
+	{ 2, PLD_MESH, 2, 2,
+	  "mesh must be int32 [2, 1], got int32 [2, 2], which is for mode two-phase or ring" },
+	{ 2, PLD_RING, 2, 1,
+	  "ring must be int32 [2, 2], got int32 [2, 1], which is for mode mesh" },
+	{ 1, PLD_TWO_PHASE, 1, 1,
+	  "two-phase must be int32 [2, 1], got int32 [1, 1], which is for mode mesh or ring" },
+	{ 1, PLD_RING, 2, 1,
+	  "ring must be int32 [1, 1], got int32 [2, 1], which is for mode two-phase" },
+};
+
+#define OTHER_MODES ((int)(sizeof(other_modes) / sizeof(*other_modes)))
+
+static int refuse_mode(const struct world *world, const struct other_mode *other)
 {
 	pld_distributed_tensor target, signal;
+	char message[PLD_MESSAGE_BYTES];
 
+	snprintf(message, sizeof(message), AR "signal of mode %s",
+		 other->message);
 	PLD_TRY(pld_window(world->data[0], PLD_SHAPE(SIZE), PLD_INT32, &target));
 	PLD_TRY(pld_window(world->signal, PLD_SHAPE(1), PLD_INT32, &signal));
-	signal.shape = shape;
+	signal.shape = PLD_SHAPE(other->rows, other->columns);
 	CHECK_REFUSED(-EINVAL, message,
-		      pld_tensor_allreduce(&target, &signal, PLD_SUM, mode));
+		      pld_tensor_allreduce(&target, &signal, PLD_SUM,
+					   other->mode));
 	return 0;
 }
 
-static int modes_of_four(pld_domain *domain, void *arg)
+static int other_modes_args(pld_domain *domain, void *arg)
 {
-	PLD_TRY(refuse_mode(arg, PLD_MESH, PLD_SHAPE(2, 4),
-			    AR
-			    "signal of mode mesh must be int32 [4, 1], got int32 [2, 4], which is for mode two-phase"));
-	PLD_TRY(refuse_mode(arg, PLD_MESH, PLD_SHAPE(6, 4),
-			    AR
-			    "signal of mode mesh must be int32 [4, 1], got int32 [6, 4], which is for mode ring"));
-	PLD_TRY(refuse_mode(arg, PLD_TWO_PHASE, PLD_SHAPE(4, 1),
-			    AR
-			    "signal of mode two-phase must be int32 [2, 4], got int32 [4, 1], which is for mode mesh"));
-	PLD_TRY(refuse_mode(arg, PLD_TWO_PHASE, PLD_SHAPE(6, 4),
-			    AR
-			    "signal of mode two-phase must be int32 [2, 4], got int32 [6, 4], which is for mode ring"));
-	PLD_TRY(refuse_mode(arg, PLD_RING, PLD_SHAPE(4, 1),
-			    AR
-			    "signal of mode ring must be int32 [6, 4], got int32 [4, 1], which is for mode mesh"));
-	PLD_TRY(refuse_mode(arg, PLD_RING, PLD_SHAPE(2, 4),
-			    AR
-			    "signal of mode ring must be int32 [6, 4], got int32 [2, 4], which is for mode two-phase"));
-	PLD_TRY(refuse_mode(arg, PLD_RING, PLD_SHAPE(4, 6),
-			    AR
-			    "signal of mode ring must be int32 [6, 4], got int32 [4, 6]"));
-	return nothing_moved(arg);
-}
-
-static int modes_of_two(pld_domain *domain, void *arg)
-{
-	PLD_TRY(refuse_mode(arg, PLD_MESH, PLD_SHAPE(2, 2),
-			    AR
-			    "signal of mode mesh must be int32 [2, 1], got int32 [2, 2], which is for mode two-phase or ring"));
-	PLD_TRY(refuse_mode(arg, PLD_RING, PLD_SHAPE(2, 1),
-			    AR
-			    "signal of mode ring must be int32 [2, 2], got int32 [2, 1], which is for mode mesh"));
-	return nothing_moved(arg);
-}
-
-static int modes_of_one(pld_domain *domain, void *arg)
-{
-	PLD_TRY(refuse_mode(arg, PLD_TWO_PHASE, PLD_SHAPE(1, 1),
-			    AR
-			    "signal of mode two-phase must be int32 [2, 1], got int32 [1, 1], which is for mode mesh or ring"));
-	PLD_TRY(refuse_mode(arg, PLD_RING, PLD_SHAPE(2, 1),
-			    AR
-			    "signal of mode ring must be int32 [1, 1], got int32 [2, 1], which is for mode two-phase"));
+	for (int i = 0; i < OTHER_MODES; i++)
+		if (other_modes[i].nranks == pld_nranks(domain))
+			PLD_TRY(refuse_mode(arg, &other_modes[i]));
 	return nothing_moved(arg);
 }
 
@@ -523,15 +517,14 @@ TEST_F(args, allgather_refuses_flags)
 
 TEST_F(args, a_signal_of_another_mode_is_refused_by_name)
 {
-	struct world two, one;
+	RUN(self->world.domain, other_modes_args, &self->world);
+	for (int nranks = 1; nranks <= 2; nranks++) {
+		struct world fewer;
 
-	RUN(self->world.domain, modes_of_four, &self->world);
-	ASSERT_EQ(0, make_args_world(&two, 2));
-	RUN(two.domain, modes_of_two, &two);
-	pld_domain_destroy(two.domain);
-	ASSERT_EQ(0, make_args_world(&one, 1));
-	RUN(one.domain, modes_of_one, &one);
-	pld_domain_destroy(one.domain);
+		ASSERT_EQ(0, make_args_world(&fewer, nranks));
+		RUN(fewer.domain, other_modes_args, &fewer);
+		pld_domain_destroy(fewer.domain);
+	}
 }
 
 #define HA "pld_host_allgather "
