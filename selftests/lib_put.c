@@ -316,6 +316,7 @@ static int end_bad(struct bad *b)
 static int wrong_kinds(pld_domain *domain, void *buffer)
 {
 	pld_put_options options = { 0 };
+	pld_tile bare;
 	struct bad b;
 
 	if (pld_rank(domain))
@@ -343,6 +344,11 @@ static int wrong_kinds(pld_domain *domain, void *buffer)
 	options.stage = &b.dst;
 	CHECK_REFUSED(-EINVAL,
 		      "pld.tensor.put: stage must be a Tile, got DistributedTensor",
+		      pld_tensor_put(&b.dst, 1, &b.src, &options));
+	bare = b.stage;
+	bare.data = NULL;
+	options.stage = &bare;
+	CHECK_REFUSED(-EFAULT, "pld.tensor.put: stage has no memory",
 		      pld_tensor_put(&b.dst, 1, &b.src, &options));
 	return end_bad(&b);
 }

@@ -357,7 +357,7 @@ static int wrong_kinds(pld_domain *domain, void *buffer)
 {
 	pld_dims at = PLD_AT(0, 0), one = PLD_SHAPE(1, 1);
 	struct rank r;
-	pld_tile empty;
+	pld_tile empty, bare;
 
 	PLD_TRY(make_rank(&r, buffer));
 	PLD_TRY(pld_tile_alloc(&empty, 64));
@@ -374,6 +374,10 @@ static int wrong_kinds(pld_domain *domain, void *buffer)
 		      pld_load(&r.tensor, at, one, &r.window));
 	CHECK_REFUSED(-EINVAL, "pl.load: tile must be a Tile, got NULL",
 		      pld_load(&r.tensor, at, one, NULL));
+	bare = r.tile;
+	bare.data = NULL;
+	CHECK_REFUSED(-EFAULT, "pl.load: tile has no memory",
+		      pld_load(&r.tensor, at, one, &bare));
 	CHECK_REFUSED(-EINVAL, "pl.store: tile must be a Tile, got Tensor",
 		      pld_store(&r.tensor, at, &r.window));
 	CHECK_REFUSED(-EINVAL, "pl.store: tile must be a Tile, got NULL",

@@ -344,9 +344,24 @@ TEST_F(trace, killed_rank_has_left_what_it_did)
 	ASSERT_EQ(0, check_lines(self->domain, 0, killed_text, 1));
 }
 
+static int cost_on_a_rank(pld_domain *domain, void *arg)
+{
+	pld_cost cost;
+
+	CHECK_REFUSED(-EPERM,
+		      "pld_launch_cost: wanted a domain of the host side",
+		      pld_launch_cost(domain, 0, &cost));
+	return 0;
+}
+
+TEST_F(trace, ranks_are_refused)
+{
+	RUN(self->domain, cost_on_a_rank, NULL);
+}
+
 TEST_F(trace, host_side_refusals)
 {
-	pld_trace_record record = { .op = (pld_trace_op)77 };
+	pld_trace_record record = { 0 };
 	char text[PLD_TRACE_TEXT_BYTES];
 	pld_domain *quiet = make_domain(2);
 	uint64_t records;
@@ -364,6 +379,23 @@ TEST_F(trace, host_side_refusals)
 	EXPECT_REFUSED(-ENODATA,
 		       "pld_trace_length: nothing was observed: set observe in the domain's options, and launch",
 		       pld_trace_length(quiet, 0, &records, NULL));
+	EXPECT_REFUSED(-EINVAL,
+		       "pld_launch_cost: wanted a domain of the host side",
+		       pld_launch_cost(NULL, 0, &cost));
+	EXPECT_REFUSED(-EINVAL, "pld_launch_cost: cost must not be NULL",
+		       pld_launch_cost(self->domain, 0, NULL));
+	EXPECT_REFUSED(-EINVAL, "pld_trace_length: records must not be NULL",
+		       pld_trace_length(self->domain, 0, NULL, NULL));
+	EXPECT_REFUSED(-EINVAL, "pld_trace_get: record must not be NULL",
+		       pld_trace_get(self->domain, 0, 0, NULL));
+	ASSERT_EQ(0, pld_trace_length(self->domain, 0, &records, NULL));
+	EXPECT_REFUSED(-ERANGE,
+		       "pld_trace_get: rank 0 has no whole record 16384",
+		       pld_trace_get(self->domain, 0, records, &record));
+	record.op = (pld_trace_op)77;
+	EXPECT_REFUSED(-EINVAL,
+		       "pld_trace_text: record and text must not be NULL",
+		       pld_trace_text(NULL, text));
 	EXPECT_REFUSED(-EINVAL, "pld_trace_text: 77 is no operation",
 		       pld_trace_text(&record, text));
 	pld_domain_destroy(quiet);
