@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later OR MIT */
+/*
+ * libpld: windows as dma-bufs, and dma-bufs as windows. A dma-buf is a file
+ * descriptor of memory that drivers of other devices, and other processes, can
+ * use: what a window's memory is handed to a GPU, a camera or a NIC as, and what
+ * their memory comes as.
+ *
+ * Errors common to all calls: pld.h.
+ */
+#ifndef PLD_DMABUF_H
+#define PLD_DMABUF_H
+
+#include "pld.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * Exports bytes offset to offset + bytes of a rank's memory of a buffer as a
+ * dma-buf; *fd is a new descriptor of it, closed by exec, the caller's to close.
+ * Both are multiples of the page size; bytes 0 is to the end, the buffer's bytes
+ * rounded up to pages. On the host side, and on the rank side for any rank of
+ * the buffer's domain. The dma-buf keeps the memory, also beyond the end of the
+ * buffer, the domain and their process.
+ *
+ * -ERANGE: no such rank, or more than its memory. -EINVAL: offset or bytes is not
+ * a multiple of the page size, or the rank's memory was imported (whose
+ * descriptor is to be passed on instead). -EOPNOTSUPP: platform memfd, where the
+ * kernel has no /dev/udmabuf that can be opened, or on the rank side. -EMFILE:
+ * no descriptor is left.
+ */
+PLD_API int pld_window_export(pld_window_buffer *buffer, int rank,
+			      size_t offset, size_t bytes, int *fd);
+
+/**
+ * Host side: a window buffer of that many bytes per rank, in which rank r's
+ * memory is the dma-buf fds[r], from its start, or zeroed memory of its own
+ * where fds[r] is -1. Imported bytes are left as they are. The descriptors stay
+ * the caller's, who may close them at once. The buffer is used and freed like
+ * one of pld_alloc_window_buffer.
+ *
+ * -EBADF: a descriptor is not open. -EINVAL: it is not a dma-buf's, or the
+ * dma-buf is smaller than bytes rounded up to pages. -EACCES: it can only be
+ * read. -EOPNOTSUPP: its memory cannot be mapped by a process, or not seen by
+ * the kernel. -EIO or what its exporter said: the rank's device cannot map it.
+ * -ELOOP: it is memory of a domain's own that a window of which was imported.
+ * The message names the rank.
+ */
+PLD_API int pld_window_import(pld_domain *domain, size_t bytes, const int *fds,
+			      pld_window_buffer **buffer);
+
+/**
+ * The same for a signal of that many cells, which lie 128 bytes apart: so many
+ * bytes, rounded up to pages, has each dma-buf. Cells are zeroed when a launch
+ * begins, imported ones too.
+ */
+PLD_API int pld_signal_import(pld_domain *domain, pld_dims shape,
+			      const int *fds, pld_window_buffer **buffer);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
