@@ -7,6 +7,7 @@
 #ifndef PLD_SIM_COMPAT_H
 #define PLD_SIM_COMPAT_H
 
+#include <linux/dma-buf.h>
 #include <linux/mm.h>
 
 #include "probes.h"
@@ -61,6 +62,34 @@ static inline vm_fault_t pld_insert_pfn_pmd(struct vm_fault *vmf,
 #else
 #define pld_huge_fault_size unsigned int
 #define PLD_HUGE_FAULT_PMD (PMD_SHIFT - PAGE_SHIFT)
+#endif
+
+/* For callers without the dma-buf's reservation lock. */
+static inline int pld_dma_buf_vmap(struct dma_buf *dmabuf,
+				   struct iosys_map *map)
+{
+#ifdef PLD_HAVE_DMA_BUF_VMAP_UNLOCKED
+	return dma_buf_vmap_unlocked(dmabuf, map);
+#else
+	return dma_buf_vmap(dmabuf, map);
+#endif
+}
+
+static inline void pld_dma_buf_vunmap(struct dma_buf *dmabuf,
+				      struct iosys_map *map)
+{
+#ifdef PLD_HAVE_DMA_BUF_VMAP_UNLOCKED
+	dma_buf_vunmap_unlocked(dmabuf, map);
+#else
+	dma_buf_vunmap(dmabuf, map);
+#endif
+}
+
+/* The argument of MODULE_IMPORT_NS(). */
+#ifdef PLD_HAVE_NAMESPACE_TOKEN
+#define PLD_DMA_BUF_NAMESPACE DMA_BUF
+#else
+#define PLD_DMA_BUF_NAMESPACE "DMA_BUF"
 #endif
 
 #endif

@@ -3,6 +3,9 @@
  * /sys/kernel/debug/pld_sim/domains, for root: every domain with its ranks,
  * windows and waiters, one object a line. Each line is true by itself; things
  * may change from one line to the next.
+ *
+ * /sys/kernel/debug/pld_sim/exports: every dma-buf that was made of a window,
+ * whose domain may have ended.
  */
 #include <linux/debugfs.h>
 #include <linux/module.h>
@@ -11,6 +14,7 @@
 #include "debugfs.h"
 #include "device.h"
 #include "domain.h"
+#include "export.h"
 #include "wait.h"
 #include "window.h"
 
@@ -71,6 +75,15 @@ static void show_rank(struct seq_file *seq, struct pld_domain *domain, u32 nr)
 	show_waiters(seq, rank);
 }
 
+static u32 nr_imported(const struct pld_window *window)
+{
+	u32 rank, nr = 0;
+
+	for (rank = 0; rank < window->nr_ranks; rank++)
+		nr += !!window->memory[rank].import;
+	return nr;
+}
+
 /* The table's reference is not counted among the users. */
 static void show_windows(struct seq_file *seq, struct pld_domain *domain)
 {
@@ -79,11 +92,11 @@ static void show_windows(struct seq_file *seq, struct pld_domain *domain)
 	mutex_lock(&domain->lock);
 	list_for_each_entry(window, &domain->windows_by_offset, by_offset)
 		seq_printf(seq,
-			   " window %u length %llu stride %llu offset %#llx flags %#x segments %u users %u\n",
+			   " window %u length %llu stride %llu offset %#llx flags %#x segments %u users %u imported %u\n",
 			   window->id, window->length, window->stride,
 			   window->offset, window->flags,
 			   window->memory[0].sgt.orig_nents,
-			   kref_read(&window->ref) - 1);
+			   kref_read(&window->ref) - 1, nr_imported(window));
 	mutex_unlock(&domain->lock);
 }
 
@@ -115,12 +128,38 @@ static int domains_show(struct seq_file *seq, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(domains);
 
+static void show_export(struct seq_file *seq, struct pld_export *export)
+{
+	mutex_lock(&export->lock);
+	seq_printf(seq,
+		   "export domain %u window %u rank %u offset %llu length %llu attachments %u mappings %u\n",
+		   export->domain, export->window->id, export->rank,
+		   (u64)export->first << PAGE_SHIFT,
+		   (u64)export->nr_pages << PAGE_SHIFT, export->nr_attachments,
+		   export->nr_mappings);
+	mutex_unlock(&export->lock);
+}
+
+static int exports_show(struct seq_file *seq, void *unused)
+{
+	struct pld_export *export;
+
+	mutex_lock(&pld_exports_lock);
+	list_for_each_entry(export, &pld_exports, node)
+		show_export(seq, export);
+	mutex_unlock(&pld_exports_lock);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(exports);
+
 /* A module without it works as well: errors are nobody's business. */
 void pld_debugfs_create(void)
 {
 	pld_debugfs_dir = debugfs_create_dir("pld_sim", NULL);
 	debugfs_create_file("domains", 0400, pld_debugfs_dir, NULL,
 			    &domains_fops);
+	debugfs_create_file("exports", 0400, pld_debugfs_dir, NULL,
+			    &exports_fops);
 }
 
 void pld_debugfs_destroy(void)

@@ -229,13 +229,12 @@ static void reset_status(struct pld_domain *domain)
 int pld_ioctl_domain_reset(struct pld_call *call)
 {
 	struct pld_domain *domain = call->domain;
-	int ret = 0;
+	int ret;
 
 	mutex_lock(&domain->lock);
-	if (anybody_joined(domain)) {
-		ret = -EBUSY;
-	} else {
-		pld_windows_zero_signals(domain);
+	ret = anybody_joined(domain) ? -EBUSY :
+				       pld_windows_zero_signals(domain);
+	if (!ret) {
 		reset_status(domain);
 		trace_pld_domain_reset(domain->id, domain->nr_ranks);
 	}
@@ -314,15 +313,7 @@ int pld_ioctl_domain_create(struct pld_call *call)
 	return ret;
 }
 
-/* A descriptor that its caller was not told of must not come to life. */
 void pld_finish_domain_create(struct pld_call *call, bool copied)
 {
-	int fd = call->args.domain_create.out_fd;
-
-	if (copied) {
-		fd_install(fd, call->new_file);
-	} else {
-		put_unused_fd(fd);
-		fput(call->new_file);
-	}
+	pld_call_publish(call, call->args.domain_create.out_fd, copied);
 }

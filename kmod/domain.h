@@ -11,6 +11,7 @@
  *	pld_domains_lock
  *	  mmap_lock (of whoever calls mmap())
  *	    pld_domain.lock
+ *	      pld_import.lock, a dma-buf's reservation lock, pld_export.lock
  *	      pld_domain.state_lock, the windows' xa_lock
  *	        pld_rank.waiters.lock
  *

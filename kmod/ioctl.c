@@ -5,12 +5,14 @@
  * in and out. A command's function sees its arguments in kernel memory and
  * writes its answers there.
  */
+#include <linux/file.h>
 #include <linux/nospec.h>
 #include <linux/sched.h>
 #include <linux/uaccess.h>
 
 #include "device.h"
 #include "domain.h"
+#include "export.h"
 #include "ioctl.h"
 #include "rank.h"
 #include "wait.h"
@@ -135,7 +137,38 @@ static const struct pld_ioctl_op pld_ops[] = {
 		.kinds = PLD_DOMAIN_FILE,
 		.func = pld_ioctl_domain_reset,
 	},
+	[PLD_SIM_CMD_WINDOW_EXPORT] = {
+		.cmd = PLD_IOC_WINDOW_EXPORT,
+		.size = sizeof(struct pld_sim_window_export),
+		.min_size = 40,
+		.kinds = PLD_RANK_FILE | PLD_DOMAIN_FILE,
+		.flags = PLD_EXPORT_READ_ONLY,
+		.answers = PLD_ANSWERS_SUCCESS,
+		.func = pld_ioctl_window_export,
+		.finish = pld_finish_window_export,
+	},
+	[PLD_SIM_CMD_WINDOW_IMPORT] = {
+		.cmd = PLD_IOC_WINDOW_IMPORT,
+		.size = sizeof(struct pld_sim_window_import),
+		.min_size = 64,
+		.kinds = PLD_DOMAIN_FILE,
+		.flags = PLD_WINDOW_SIGNAL,
+		.answers = PLD_ANSWERS_ALWAYS,
+		.func = pld_ioctl_window_import,
+		.finish = pld_finish_window_import,
+	},
 };
+
+/* A descriptor that its caller was not told of must not come to life. */
+void pld_call_publish(struct pld_call *call, int fd, bool copied)
+{
+	if (copied) {
+		fd_install(fd, call->new_file);
+	} else {
+		put_unused_fd(fd);
+		fput(call->new_file);
+	}
+}
 
 static const struct pld_ioctl_op *find_op(unsigned int cmd)
 {

@@ -45,9 +45,12 @@ struct pld_call {
 		struct pld_sim_ring ring;
 		struct pld_sim_fail fail;
 		struct pld_sim_domain_reset domain_reset;
+		struct pld_sim_window_export window_export;
+		struct pld_sim_window_import window_import;
 	} args;
 };
 
 long pld_ioctl(struct pld_call *call, unsigned int cmd, unsigned long arg);
+void pld_call_publish(struct pld_call *call, int fd, bool copied);
 
 #endif

@@ -11,6 +11,7 @@
 #include <linux/pld_sim.h>
 
 #include "chardev.h"
+#include "compat.h"
 #include "debugfs.h"
 #include "device.h"
 
@@ -65,3 +66,4 @@ module_exit(pld_sim_exit);
 MODULE_DESCRIPTION("Simulated accelerator ranks with symmetric windows");
 MODULE_VERSION(PLD_VERSION);
 MODULE_LICENSE("GPL");
+MODULE_IMPORT_NS(PLD_DMA_BUF_NAMESPACE);

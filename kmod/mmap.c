@@ -5,26 +5,29 @@
  * holds.
  *
  * All are VM_PFNMAP, which allows entries of a PMD's size, and are filled by
- * faults: 2 MiB at a time wherever the memory and the address agree. (Kernels
- * before 6.12 never call .huge_fault for such mappings, but take a PMD that
- * .fault inserts.) The price is that get_user_pages() refuses them, and with it
- * direct I/O, RDMA registration and process_vm_readv().
+ * faults (fault.c). The price is that get_user_pages() refuses them, and with it
+ * direct I/O, RDMA registration and process_vm_readv(). Imported memory is
+ * mapped by its exporter, by itself: a mapping that covers more has holes there.
  *
  * A mapping may be split anywhere: the kernel drops a PMD that straddles the
  * cut, and the faults that follow fill in single pages. VM_DONTEXPAND and
  * VM_PFNMAP keep mremap() from growing one, VM_IO keeps MADV_DOFORK from
  * lifting VM_DONTCOPY.
  */
+#include <linux/math64.h>
 #include <linux/mm.h>
 #include <linux/overflow.h>
 
 #include "compat.h"
 #include "domain.h"
+#include "fault.h"
+#include "import.h"
 #include "mmap.h"
 #include "window.h"
 
-#define PLD_VM_FLAGS (VM_PFNMAP | VM_IO | VM_DONTCOPY | VM_DONTEXPAND | \
-		      VM_DONTDUMP)
+/* What kind of mapping one of a dma-buf is, its exporter decides. */
+#define PLD_IMPORT_VM_FLAGS (VM_IO | VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP)
+#define PLD_VM_FLAGS (PLD_IMPORT_VM_FLAGS | VM_PFNMAP)
 
 static void window_vma_open(struct vm_area_struct *vma)
 {
@@ -49,48 +52,33 @@ static struct pld_memory *find_memory(struct pld_window *window,
 	return rank < window->nr_ranks ? &window->memory[rank] : NULL;
 }
 
-static vm_fault_t insert_page(struct vm_fault *vmf, struct pld_window *window)
+static vm_fault_t fill_page(struct vm_fault *vmf, struct pld_window *window)
 {
 	struct pld_memory *memory;
-	unsigned long index, pfn;
+	unsigned long index;
 
 	memory = find_memory(window, vmf->pgoff, &index);
-	pfn = memory ? pld_memory_pfn(memory, index) : 0;
-	if (!pfn)
-		return VM_FAULT_SIGBUS;
-	return vmf_insert_pfn(vmf->vma, vmf->address, pfn);
+	return memory ? pld_insert_page(vmf, memory, index) : VM_FAULT_SIGBUS;
 }
 
-/*
- * The page table entry is looked at without its lock. That is enough: what can
- * be inserted in one place is the same for all faults of one mapping, so that
- * nobody puts single pages there meanwhile.
- */
-static vm_fault_t insert_pmd(struct vm_fault *vmf, struct pld_window *window)
+static vm_fault_t fill_pmd(struct vm_fault *vmf, struct pld_window *window)
 {
-	struct vm_area_struct *vma = vmf->vma;
-	unsigned long start = vmf->address & PMD_MASK;
 	struct pld_memory *memory;
-	unsigned long index, pfn;
+	unsigned long index;
+	pgoff_t pgoff;
 
-	if (start < vma->vm_start || vma->vm_end - start < PMD_SIZE)
+	if (!pld_pmd_fits(vmf, &pgoff))
 		return VM_FAULT_FALLBACK;
-	if (!pmd_none(*vmf->pmd) && !pmd_trans_huge(*vmf->pmd))
-		return VM_FAULT_FALLBACK;
-	memory = find_memory(window, vma->vm_pgoff +
-			     PHYS_PFN(start - vma->vm_start), &index);
-	pfn = memory ? pld_memory_pmd_pfn(memory, index) : 0;
-	if (!pfn)
-		return VM_FAULT_FALLBACK;
-	return pld_insert_pfn_pmd(vmf, pfn, vma->vm_flags & VM_WRITE);
+	memory = find_memory(window, pgoff, &index);
+	return memory ? pld_insert_pmd(vmf, memory, index) : VM_FAULT_FALLBACK;
 }
 
 static vm_fault_t window_fault(struct vm_fault *vmf)
 {
 	struct pld_window *window = vmf->vma->vm_private_data;
-	vm_fault_t ret = insert_pmd(vmf, window);
+	vm_fault_t ret = fill_pmd(vmf, window);
 
-	return ret & VM_FAULT_FALLBACK ? insert_page(vmf, window) : ret;
+	return ret & VM_FAULT_FALLBACK ? fill_page(vmf, window) : ret;
 }
 
 static vm_fault_t window_huge_fault(struct vm_fault *vmf,
@@ -98,7 +86,7 @@ static vm_fault_t window_huge_fault(struct vm_fault *vmf,
 {
 	if (size != PLD_HUGE_FAULT_PMD)
 		return VM_FAULT_FALLBACK;
-	return insert_pmd(vmf, vmf->vma->vm_private_data);
+	return fill_pmd(vmf, vmf->vma->vm_private_data);
 }
 
 static const struct vm_operations_struct window_vm_ops = {
@@ -108,10 +96,40 @@ static const struct vm_operations_struct window_vm_ops = {
 	.huge_fault = window_huge_fault,
 };
 
+/* The rank's imported memory that @offset lies in, and where in it. */
+static struct pld_memory *find_imported(struct pld_window *window, u64 offset,
+					u64 end, u64 *start)
+{
+	u64 rank = div64_u64(offset - window->offset, window->stride);
+	u64 first = window->offset + rank * window->stride;
+
+	*start = offset - first;
+	if (!window->memory[rank].import || end > first + window->stride)
+		return NULL;
+	return &window->memory[rank];
+}
+
+/* The mapping lets go of the rank's file and holds the dma-buf's. */
+static int map_imported(struct pld_memory *memory, struct vm_area_struct *vma,
+			u64 start)
+{
+	u64 size = pld_memory_size(memory);
+
+	if (start >= size)
+		return -ENOENT;
+	if (vma->vm_end - vma->vm_start > size - start)
+		return -ERANGE;
+	pld_vm_flags_change(vma, PLD_IMPORT_VM_FLAGS, VM_MAYEXEC);
+	return pld_import_mmap(memory->import, vma, PHYS_PFN(start));
+}
+
 static int map_window(struct pld_domain *domain, struct vm_area_struct *vma,
 		      u64 offset, u64 end)
 {
+	struct pld_memory *imported;
 	struct pld_window *window;
+	u64 start;
+	int ret;
 
 	window = pld_window_find_offset(domain, offset);
 	if (!window)
@@ -119,6 +137,12 @@ static int map_window(struct pld_domain *domain, struct vm_area_struct *vma,
 	if (end > pld_window_end(window)) {
 		pld_window_put(window);
 		return -ERANGE;
+	}
+	imported = find_imported(window, offset, end, &start);
+	if (imported) {
+		ret = map_imported(imported, vma, start);
+		pld_window_put(window);
+		return ret;
 	}
 	vma->vm_private_data = window;
 	vma->vm_ops = &window_vm_ops;

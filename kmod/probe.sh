@@ -65,3 +65,17 @@ probe CONST_DEVNODE "$@" <<'END'
 char *f(const struct device *dev, umode_t *mode, kuid_t *uid, kgid_t *gid);
 struct device_type type = { .devnode = f };
 END
+
+probe DMA_BUF_VMAP_UNLOCKED "$@" <<'END'
+#include <linux/dma-buf.h>
+int f(struct dma_buf *dmabuf, struct iosys_map *map);
+int f(struct dma_buf *dmabuf, struct iosys_map *map)
+{
+	return dma_buf_vmap_unlocked(dmabuf, map);
+}
+END
+
+probe NAMESPACE_TOKEN "$@" <<'END'
+#include <linux/module.h>
+MODULE_IMPORT_NS(DMA_BUF);
+END

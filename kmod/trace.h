@@ -12,7 +12,9 @@
 #include <linux/pld_sim.h>
 #include <linux/tracepoint.h>
 
+#include "export.h"
 #include "wait.h"
+#include "window.h"
 
 DECLARE_EVENT_CLASS(pld_domain,
 		    TP_PROTO(u32 domain, u32 nranks),
@@ -120,6 +122,53 @@ TRACE_EVENT(pld_window_free,
 			   __entry->window = window;
 	    ),
 	    TP_printk("domain=%u window=%u", __entry->domain, __entry->window)
+);
+
+/* After pld_window_alloc, for each rank whose memory was imported. */
+TRACE_EVENT(pld_window_import,
+	    TP_PROTO(u32 domain, u32 window, u32 rank),
+	    TP_ARGS(domain, window, rank),
+	    TP_STRUCT__entry(__field(u32, domain)
+			     __field(u32, window)
+			     __field(u32, rank)
+	    ),
+	    TP_fast_assign(__entry->domain = domain;
+			   __entry->window = window;
+			   __entry->rank = rank;
+	    ),
+	    TP_printk("domain=%u window=%u rank=%u", __entry->domain,
+		      __entry->window, __entry->rank)
+);
+
+DECLARE_EVENT_CLASS(pld_export,
+		    TP_PROTO(const struct pld_export *export),
+		    TP_ARGS(export),
+		    TP_STRUCT__entry(__field(u32, domain)
+				     __field(u32, window)
+				     __field(u32, rank)
+				     __field(u64, offset)
+				     __field(u64, length)
+		    ),
+		    TP_fast_assign(__entry->domain = export->domain;
+				   __entry->window = export->window->id;
+				   __entry->rank = export->rank;
+				   __entry->offset = (u64)export->first << PAGE_SHIFT;
+				   __entry->length = (u64)export->nr_pages << PAGE_SHIFT;
+		    ),
+		    TP_printk("domain=%u window=%u rank=%u offset=%llu length=%llu",
+			      __entry->domain, __entry->window, __entry->rank,
+			      __entry->offset, __entry->length)
+);
+
+DEFINE_EVENT(pld_export, pld_window_export,
+	     TP_PROTO(const struct pld_export *export),
+	     TP_ARGS(export)
+);
+
+/* The dma-buf's last user is gone. */
+DEFINE_EVENT(pld_export, pld_export_release,
+	     TP_PROTO(const struct pld_export *export),
+	     TP_ARGS(export)
 );
 
 /* The first cell of a wait, and then each further one. */

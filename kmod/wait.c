@@ -221,6 +221,7 @@ static int take_condition(const struct pld_member *member,
 			  struct pld_wanted *wanted)
 {
 	struct pld_window *window;
+	const s32 *address;
 	int ret;
 
 	if (condition->__reserved || (condition->cmp != PLD_SIM_CMP_EQ &&
@@ -234,14 +235,19 @@ static int take_condition(const struct pld_member *member,
 		pld_window_put(window);
 		return ret;
 	}
+	address = pld_memory_address(&window->memory[member->rank],
+				     condition->offset);
+	if (IS_ERR(address)) {
+		pld_window_put(window);
+		return PTR_ERR(address);
+	}
 	*wanted = (struct pld_wanted){
 		.cell = {
 			.window = condition->window,
 			.offset = condition->offset,
 		},
 		.memory = window,
-		.address = pld_memory_address(&window->memory[member->rank],
-					      condition->offset),
+		.address = address,
 		.cmp = condition->cmp,
 		.expected = condition->expected,
 	};

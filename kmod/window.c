@@ -10,6 +10,8 @@
 #include <linux/overflow.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
 
 #include "device.h"
 #include "domain.h"
@@ -148,50 +150,110 @@ void pld_windows_destroy(struct pld_domain *domain)
 	xa_destroy(&domain->windows);
 }
 
-void pld_windows_zero_signals(struct pld_domain *domain)
+static int zero_window(struct pld_window *window)
+{
+	u32 rank;
+	int ret;
+
+	for (rank = 0; rank < window->nr_ranks; rank++) {
+		ret = pld_memory_zero(&window->memory[rank]);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+/* An error, such as that of a signal, comes from imported memory only. */
+int pld_windows_zero_signals(struct pld_domain *domain)
 {
 	struct pld_window *window;
-	u32 rank;
+	int ret;
 
 	lockdep_assert_held(&domain->lock);
 
 	list_for_each_entry(window, &domain->windows_by_offset, by_offset) {
 		if (!(window->flags & PLD_WINDOW_SIGNAL))
 			continue;
-		for (rank = 0; rank < window->nr_ranks; rank++)
-			pld_memory_zero(&window->memory[rank]);
+		ret = zero_window(window);
+		if (ret)
+			return ret;
 	}
+	return 0;
 }
 
 /*
- * Bytes per rank that could be had now. The last part of the system's memory
- * is nobody's to take: without it others would meet the OOM killer.
+ * What windows are made of: the arguments of an allocation or an import.
+ * @fds: one for each rank, -1 for memory of its own; NULL: all are
+ * @available, @refused: answers, to be given with an error too
  */
-static u64 available_memory(struct pld_domain *domain)
+struct recipe {
+	u64 length;
+	u64 stride;
+	u32 flags;
+	const s32 *fds;
+	u64 available;
+	u32 refused;
+};
+
+static bool is_imported(const struct recipe *recipe, u32 rank)
+{
+	return recipe->fds && recipe->fds[rank] != -1;
+}
+
+/*
+ * Bytes per rank that could be had now, by those that do not import. The last
+ * part of the system's memory is nobody's to take: without it others would meet
+ * the OOM killer.
+ */
+static u64 available_memory(struct pld_domain *domain,
+			    const struct recipe *recipe)
 {
 	u64 pages = si_mem_available();
 	struct pld_device *device;
-	u64 available;
-	u32 rank;
+	u64 available = U64_MAX;
+	u32 rank, nr = 0;
 
-	pages -= pages / 32;
-	available = (pages / domain->nr_ranks) << PAGE_SHIFT;
 	for (rank = 0; rank < domain->nr_ranks; rank++) {
+		if (is_imported(recipe, rank))
+			continue;
 		device = domain->ranks[rank].device;
 		available = min(available, pld_device_available(device));
+		nr++;
 	}
+	pages -= pages / 32;
+	available = min(available, (pages / (nr ?: 1)) << PAGE_SHIFT);
 	return round_down(available, PAGE_SIZE);
 }
 
-static int alloc_memories(struct pld_domain *domain, struct pld_window *window)
+static int make_memory(struct pld_domain *domain, struct pld_window *window,
+		       u32 rank, struct recipe *recipe)
 {
 	unsigned long nr_pages = DIV_ROUND_UP_ULL(window->length, PAGE_SIZE);
+	struct pld_device *device = domain->ranks[rank].device;
+	struct pld_memory *memory = &window->memory[rank];
+	int ret;
+
+	if (!is_imported(recipe, rank))
+		return pld_memory_alloc(memory, device, nr_pages);
+	ret = pld_memory_import(memory, device, nr_pages, recipe->fds[rank]);
+	if (!ret && window->flags & PLD_WINDOW_SIGNAL) {
+		ret = pld_memory_zero(memory);
+		if (ret)
+			pld_memory_free(memory);
+	}
+	if (ret)
+		recipe->refused = rank;
+	return ret;
+}
+
+static int make_memories(struct pld_domain *domain, struct pld_window *window,
+			 struct recipe *recipe)
+{
 	int ret = 0;
 	u32 rank;
 
 	for (rank = 0; rank < window->nr_ranks; rank++) {
-		ret = pld_memory_alloc(&window->memory[rank],
-				       domain->ranks[rank].device, nr_pages);
+		ret = make_memory(domain, window, rank, recipe);
 		if (ret)
 			break;
 	}
@@ -201,8 +263,8 @@ static int alloc_memories(struct pld_domain *domain, struct pld_window *window)
 	return ret;
 }
 
-static struct pld_window *create_window(struct pld_domain *domain, u64 length,
-					u64 stride, u32 flags)
+static struct pld_window *create_window(struct pld_domain *domain,
+					struct recipe *recipe)
 {
 	struct pld_window *window;
 	int ret;
@@ -213,11 +275,11 @@ static struct pld_window *create_window(struct pld_domain *domain, u64 length,
 		return ERR_PTR(-ENOMEM);
 	kref_init(&window->ref);
 	window->nr_ranks = domain->nr_ranks;
-	window->length = length;
-	window->stride = stride;
-	window->flags = flags;
+	window->length = recipe->length;
+	window->stride = recipe->stride;
+	window->flags = recipe->flags;
 
-	ret = alloc_memories(domain, window);
+	ret = make_memories(domain, window, recipe);
 	if (ret) {
 		kvfree(window);
 		return ERR_PTR(ret);
@@ -239,40 +301,54 @@ static int window_stride(u64 length, u32 nr_ranks, u64 *stride)
 	return 0;
 }
 
-int pld_ioctl_window_alloc(struct pld_call *call)
+/* The window is the domain's; who has its id may free it at once. */
+static int make_window(struct pld_domain *domain, struct recipe *recipe,
+		       u32 *id, u64 *offset)
 {
-	struct pld_sim_window_alloc *args = &call->args.window_alloc;
-	struct pld_domain *domain = call->domain;
 	struct pld_window *window;
-	u64 stride;
 	int ret;
 
-	if (args->__reserved || !args->length)
-		return -EINVAL;
-	args->available = available_memory(domain);
-	ret = window_stride(args->length, domain->nr_ranks, &stride);
+	recipe->available = available_memory(domain, recipe);
+	ret = window_stride(recipe->length, domain->nr_ranks, &recipe->stride);
 	if (ret)
 		return ret;
-	if (args->length > args->available)
+	if (recipe->length > recipe->available)
 		return -ENOMEM;
 
-	window = create_window(domain, args->length, stride, args->flags);
+	window = create_window(domain, recipe);
 	if (IS_ERR(window))
 		return PTR_ERR(window);
 
 	mutex_lock(&domain->lock);
 	ret = publish_window(domain, window);
 	if (!ret) {
-		args->window = window->id;
-		args->stride = window->stride;
-		args->mmap_offset = window->offset;
+		*id = window->id;
+		*offset = window->offset;
 	}
 	mutex_unlock(&domain->lock);
-	if (ret) {
+	if (ret)
 		pld_window_put(window);
+	return ret;
+}
+
+int pld_ioctl_window_alloc(struct pld_call *call)
+{
+	struct pld_sim_window_alloc *args = &call->args.window_alloc;
+	struct recipe recipe = {
+		.length = args->length,
+		.flags = args->flags,
+	};
+	int ret;
+
+	if (args->__reserved || !args->length)
+		return -EINVAL;
+	ret = make_window(call->domain, &recipe, &args->window,
+			  &args->mmap_offset);
+	args->available = recipe.available;
+	if (ret)
 		return ret;
-	}
-	trace_pld_window_alloc(domain->id, args->window, args->length,
+	args->stride = recipe.stride;
+	trace_pld_window_alloc(call->domain->id, args->window, args->length,
 			       args->flags);
 	return 0;
 }
@@ -287,4 +363,64 @@ void pld_finish_window_alloc(struct pld_call *call, bool copied)
 int pld_ioctl_window_free(struct pld_call *call)
 {
 	return remove_window(call->domain, call->args.window_free.window);
+}
+
+static void trace_imports(const struct pld_call *call, const s32 *fds)
+{
+	const struct pld_sim_window_import *args = &call->args.window_import;
+	u32 rank;
+
+	trace_pld_window_alloc(call->domain->id, args->window, args->length,
+			       args->flags);
+	for (rank = 0; rank < args->nr_fds; rank++)
+		if (fds[rank] != -1)
+			trace_pld_window_import(call->domain->id, args->window,
+						rank);
+}
+
+static int import_window(struct pld_call *call, const s32 *fds)
+{
+	struct pld_sim_window_import *args = &call->args.window_import;
+	struct recipe recipe = {
+		.length = args->length,
+		.flags = args->flags,
+		.fds = fds,
+		.refused = PLD_SIM_NO_RANK,
+	};
+	int ret;
+
+	ret = make_window(call->domain, &recipe, &args->window,
+			  &args->mmap_offset);
+	args->available = recipe.available;
+	args->refused = recipe.refused;
+	if (ret)
+		return ret;
+	args->stride = recipe.stride;
+	trace_imports(call, fds);
+	return 0;
+}
+
+int pld_ioctl_window_import(struct pld_call *call)
+{
+	struct pld_sim_window_import *args = &call->args.window_import;
+	s32 *fds;
+	int ret;
+
+	args->refused = PLD_SIM_NO_RANK;
+	if (args->__reserved || !args->length ||
+	    args->nr_fds != call->domain->nr_ranks)
+		return -EINVAL;
+	fds = memdup_user(u64_to_user_ptr(args->fds),
+			  array_size(args->nr_fds, sizeof(*fds)));
+	if (IS_ERR(fds))
+		return PTR_ERR(fds);
+	ret = import_window(call, fds);
+	kfree(fds);
+	return ret;
+}
+
+void pld_finish_window_import(struct pld_call *call, bool copied)
+{
+	if (!copied)
+		remove_window(call->domain, call->args.window_import.window);
 }

@@ -5,7 +5,8 @@
  * found, but for the list, so that a reference is enough to use it.
  *
  * The domain's table holds one reference, from allocation until
- * PLD_IOC_WINDOW_FREE or the domain's end; so do every mapping and every wait.
+ * PLD_IOC_WINDOW_FREE or the domain's end; so do every mapping, every wait and
+ * every export.
  * The last one frees the memory.
  */
 #ifndef PLD_SIM_WINDOW_H
@@ -55,10 +56,12 @@ void pld_window_put(struct pld_window *window);
 
 void pld_windows_init(struct pld_domain *domain);
 void pld_windows_destroy(struct pld_domain *domain);
-void pld_windows_zero_signals(struct pld_domain *domain);
+int pld_windows_zero_signals(struct pld_domain *domain);
 
 int pld_ioctl_window_alloc(struct pld_call *call);
 void pld_finish_window_alloc(struct pld_call *call, bool copied);
 int pld_ioctl_window_free(struct pld_call *call);
+int pld_ioctl_window_import(struct pld_call *call);
+void pld_finish_window_import(struct pld_call *call, bool copied);
 
 #endif

@@ -9,11 +9,11 @@
  *  - a *rank file*, a device file after PLD_IOC_JOIN. It is one process's
  *    membership of a domain and can be used by that process only. It answers
  *    PLD_IOC_INFO, PLD_IOC_LEAVE, PLD_IOC_WAIT, PLD_IOC_RING and PLD_IOC_FAIL,
- *    and mmap();
+ *    PLD_IOC_WINDOW_EXPORT, and mmap();
  *  - a *domain file*, returned by PLD_IOC_DOMAIN_CREATE. Holding it is the
  *    permission to join; it passes over fork() and SCM_RIGHTS. It answers
  *    PLD_IOC_WINDOW_ALLOC, PLD_IOC_WINDOW_FREE, PLD_IOC_FAIL and
- *    PLD_IOC_DOMAIN_RESET.
+ *    PLD_IOC_DOMAIN_RESET, PLD_IOC_WINDOW_EXPORT and PLD_IOC_WINDOW_IMPORT.
  *
  * Ending: when a rank's process goes away, or closes its rank file, without
  * PLD_IOC_LEAVE, the rank is dead and the domain is broken. A broken domain
@@ -43,21 +43,28 @@
  *    above 4096
  *  - EOPNOTSUPP: a flag that this kernel does not know
  *  - EFAULT: an address that cannot be read or written
- *  - EBADF: the file descriptor of a join is not a domain file's
+ *  - EBADF: the file descriptor of a join is not a domain file's; a
+ *    descriptor of an import is not open
  *  - EACCES: open() without the node's permission; a mapping that would be
- *    executable, or writable where it says read-only
+ *    executable, or writable where it says read-only; an import of a dma-buf
+ *    that can only be read
  *  - EINTR: a signal whose handler does not restart system calls came during a
  *    wait or a join; nothing has changed, and the call can be made again
  *  - EOVERFLOW: arithmetic on the caller's numbers does not fit
  *  - ENOENT: no such device, no such window, or nothing at an mmap() offset
- *  - ERANGE: a rank or an offset outside its object, or a mapping that goes
- *    on behind it
+ *  - ERANGE: a rank or an offset outside its object, or a mapping, an export
+ *    or an import that goes on behind it
  *  - ENOTCONN: the file has not joined a domain
  *  - EISCONN: the file has joined a domain already
  *  - EPERM: a rank file in the hands of a process that did not join with it
  *  - EBUSY: the rank is held, or ranks are still joined
  *  - ENOMEM: not enough memory, or more than a device's limit
- *  - EMFILE, ENFILE: no file descriptor is left for a domain file
+ *  - EMFILE, ENFILE: no file descriptor is left for a new file
+ *  - ENODEV: an import of a dma-buf that processes cannot map
+ *  - EIO: an import of a dma-buf that its exporter does not map for the
+ *    rank's device
+ *  - ENXIO: the kernel cannot see the memory of a dma-buf: an import as a
+ *    signal, or a wait
  *  - ENOSPC: PLD_SIM_MAX_WINDOWS windows are there, or mmap() offsets have run
  *    out
  *  - EAGAIN: a wait with PLD_WAIT_BELL, whose bell was rung
@@ -72,7 +79,7 @@
  * define PLD_SIM_ABI_VERSION - of this header; advances when something in it
  * means something else, and when something is added that libpld cannot do without
  */
-#define PLD_SIM_ABI_VERSION 2
+#define PLD_SIM_ABI_VERSION 3
 
 /** define PLD_SIM_MAX_RANKS - most devices, and so most ranks of a domain */
 #define PLD_SIM_MAX_RANKS 256
@@ -96,6 +103,8 @@ enum {
 	PLD_SIM_CMD_RING = 0x07,
 	PLD_SIM_CMD_FAIL = 0x08,
 	PLD_SIM_CMD_DOMAIN_RESET = 0x09,
+	PLD_SIM_CMD_WINDOW_EXPORT = 0x0a,
+	PLD_SIM_CMD_WINDOW_IMPORT = 0x0b,
 };
 
 /**
@@ -412,6 +421,97 @@ struct pld_sim_domain_reset {
 };
 
 #define PLD_IOC_DOMAIN_RESET _IO(PLD_SIM_IOC_TYPE, PLD_SIM_CMD_DOMAIN_RESET)
+
+/**
+ * enum pld_sim_export_flags - what an exported dma-buf allows
+ * @PLD_EXPORT_READ_ONLY: processes can map it for reading only
+ */
+enum pld_sim_export_flags {
+	PLD_EXPORT_READ_ONLY = 1 << 0,
+};
+
+/**
+ * struct pld_sim_window_export - ioctl(PLD_IOC_WINDOW_EXPORT), on domain and
+ * rank files
+ * @size: sizeof(struct pld_sim_window_export)
+ * @flags: of enum pld_sim_export_flags
+ * @window: id of the window
+ * @rank: whose memory of it
+ * @offset: of the first byte, a multiple of the page size
+ * @length: bytes, a multiple of the page size, or 0 for all from @offset on;
+ *	out: bytes of the dma-buf
+ * @out_fd: out: the dma-buf, close-on-exec
+ * @__reserved: must be 0
+ *
+ * Makes a part of a rank's memory a dma-buf, which keeps the window's memory,
+ * charged as before, when the window and its domain are gone. Memory that was
+ * imported can be exported as a whole and without flags only (EINVAL), and is
+ * then the dma-buf that was imported.
+ *
+ * ENOENT: no such window. ERANGE: no such rank, or more than its memory.
+ */
+struct pld_sim_window_export {
+	__u32 size;
+	__u32 flags;
+	__u32 window;
+	__u32 rank;
+	__aligned_u64 offset;
+	__aligned_u64 length;
+	__s32 out_fd;
+	__u32 __reserved;
+};
+
+#define PLD_IOC_WINDOW_EXPORT \
+	_IO(PLD_SIM_IOC_TYPE, PLD_SIM_CMD_WINDOW_EXPORT)
+
+/**
+ * struct pld_sim_window_import - ioctl(PLD_IOC_WINDOW_IMPORT), on domain files
+ * @size: sizeof(struct pld_sim_window_import)
+ * @flags: of enum pld_sim_window_flags
+ * @length: bytes per rank, at least 1
+ * @fds: address of nr_fds __s32: for each rank the descriptor of a dma-buf,
+ *	or -1 for memory as PLD_IOC_WINDOW_ALLOC makes it
+ * @nr_fds: the domain's number of ranks
+ * @window: out: id of the window
+ * @stride: out: as in struct pld_sim_window_alloc
+ * @mmap_offset: out: the same. A mapping that lies in one rank's imported
+ *	memory is one of the dma-buf; in one that covers more, imported memory
+ *	is not there (SIGBUS)
+ * @available: out, also with ENOMEM: as in struct pld_sim_window_alloc, for
+ *	those ranks whose memory is not imported
+ * @refused: out, also with an error: the rank whose descriptor is the cause
+ *	of the error, otherwise PLD_SIM_NO_RANK
+ * @__reserved: must be 0
+ *
+ * Makes a window out of other drivers' memory: from the start of each dma-buf,
+ * mapped for DMA by the rank's device. It holds the dma-bufs, whose descriptors
+ * may be closed. With PLD_WINDOW_SIGNAL imported memory is zeroed too, at
+ * once and at each PLD_IOC_DOMAIN_RESET.
+ *
+ * With @refused: EBADF: it is not open. EINVAL: not a dma-buf. ERANGE: smaller
+ * than length, rounded up to pages. EACCES: it can only be read. ENODEV:
+ * processes cannot map it. EIO: its exporter does not map it for the rank's
+ * device. ENXIO: as a signal: the kernel cannot see it.
+ */
+struct pld_sim_window_import {
+	__u32 size;
+	__u32 flags;
+	__aligned_u64 length;
+	__aligned_u64 fds;
+	__u32 nr_fds;
+	__u32 window;
+	__aligned_u64 stride;
+	__aligned_u64 mmap_offset;
+	__aligned_u64 available;
+	__u32 refused;
+	__u32 __reserved;
+};
+
+/** define PLD_SIM_NO_RANK - in place of a rank */
+#define PLD_SIM_NO_RANK 0xffffffff
+
+#define PLD_IOC_WINDOW_IMPORT \
+	_IO(PLD_SIM_IOC_TYPE, PLD_SIM_CMD_WINDOW_IMPORT)
 
 /*
  * mmap() of rank files: MAP_SHARED only (EINVAL), never executable, nor
