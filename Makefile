@@ -233,7 +233,7 @@ install: lib tools
 		"$(call dest,DOCDIR)/doc" \
 		"$(call dest,LIBDIR)/pkgconfig" "$(call dest,BINDIR)" \
 		"$(call dest,UDEVDIR)"
-	$(Q)install -m 644 lib/include/pld.h "$(call dest,INCLUDEDIR)"
+	$(Q)install -m 644 lib/include/*.h "$(call dest,INCLUDEDIR)"
 	$(Q)install -m 644 uapi/linux/pld_sim.h "$(call dest,INCLUDEDIR)/linux"
 	$(Q)install -m 644 $(LIB_A) "$(call dest,LIBDIR)"
 	$(Q)install -m 755 $(LIB_SO) "$(call dest,LIBDIR)"
@@ -257,7 +257,9 @@ install: lib tools
 	$(Q)[ -n "$(DESTDIR)" ] || ldconfig 2>/dev/null || true
 
 uninstall:
-	$(Q)rm -f "$(call dest,INCLUDEDIR)/pld.h" \
+	$(Q)for header in lib/include/*.h; do \
+		rm -f "$(call dest,INCLUDEDIR)/$${header##*/}"; done
+	$(Q)rm -f \
 		"$(call dest,INCLUDEDIR)/linux/pld_sim.h" \
 		"$(call dest,LIBDIR)/libpld.a" "$(call dest,LIBDIR)/libpld.so" \
 		"$(call dest,LIBDIR)/libpld.so.$(SOVERSION)" \

@@ -76,6 +76,8 @@ struct pld_window_buffer {
 	/* rank r's memory is at base + r * stride, in every process */
 	char *base;
 	size_t stride;
+	/* of each rank: its memory is a dma-buf */
+	bool imported[PLD_MAX_RANKS];
 
 	/* rank side: the last call with PLD_REUSE_TARGET */
 	struct pld_reuse {
@@ -90,8 +92,9 @@ struct pld_window_buffer {
 	/* platform kmod */
 	uint32_t window;
 	uint64_t mmap_offset;
-	/* platform memfd */
+	/* platform memfd; the dma-bufs of an imported buffer, else NULL */
 	int fd;
+	int *imports;
 };
 
 /* Bytes from one cell of a signal to the next: no two on a line pair. */
@@ -107,6 +110,16 @@ static inline struct pld_sim_doorbell *pld_doorbell(const pld_domain *domain,
 static inline char *pld_own_base(const pld_window_buffer *buffer)
 {
 	return buffer->base + (size_t)buffer->domain->rank * buffer->stride;
+}
+
+/* Ranks that have memory of their own, not a dma-buf's. */
+static inline int pld_own_memories(const pld_window_buffer *buffer)
+{
+	int own = 0;
+
+	for (int rank = 0; rank < buffer->domain->nranks; rank++)
+		own += !buffer->imported[rank];
+	return own;
 }
 
 static inline size_t pld_span(const pld_window_buffer *buffer)

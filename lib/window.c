@@ -16,6 +16,7 @@
 #include "domain.h"
 #include "error.h"
 #include "platform/platform.h"
+#include "window.h"
 
 /* So that huge pages fit wherever a platform has them. */
 #define ALIGNMENT ((size_t)2 << 20)
@@ -40,11 +41,14 @@ static int reserve_addresses(pld_window_buffer *buffer)
 	return 0;
 }
 
-static int fill(pld_window_buffer *buffer)
+static int fill(pld_window_buffer *buffer, const int *fds)
 {
 	const struct pld_platform *platform = buffer->domain->platform;
-	int error = platform->window_alloc(buffer);
+	int error;
 
+	for (int rank = 0; fds && rank < buffer->domain->nranks; rank++)
+		buffer->imported[rank] = fds[rank] != -1;
+	error = platform->window_alloc(buffer, fds);
 	if (error)
 		return error;
 	error = reserve_addresses(buffer);
@@ -53,35 +57,34 @@ static int fill(pld_window_buffer *buffer)
 	return error;
 }
 
-static int alloc(pld_domain *domain, size_t bytes, int64_t cells,
-		 pld_window_buffer **out)
+int pld_window_make(const char *op, const struct pld_window_wish *wish,
+		    pld_window_buffer **out)
 {
+	pld_domain *domain = wish->domain;
 	pld_window_buffer *buffer;
 	size_t span;
 	int error;
 
 	if (!domain || !out)
 		return pld_error(EINVAL,
-				 "pld.alloc_window_buffer: domain and buffer must not be NULL");
-	PLD_TRY(pld_host_only(domain, "pld.alloc_window_buffer"));
-	if (!bytes)
-		return pld_error(EINVAL,
-				 "pld.alloc_window_buffer: 0 bytes, wanted at least 1");
-	if (bytes > PTRDIFF_MAX - ALIGNMENT ||
-	    __builtin_mul_overflow(bytes + ALIGNMENT, (size_t)domain->nranks,
-				   &span) ||
+				 "%s: domain and buffer must not be NULL", op);
+	PLD_TRY(pld_host_only(domain, op));
+	if (!wish->bytes)
+		return pld_error(EINVAL, "%s: 0 bytes, wanted at least 1", op);
+	if (wish->bytes > PTRDIFF_MAX - ALIGNMENT ||
+	    __builtin_mul_overflow(wish->bytes + ALIGNMENT,
+				   (size_t)domain->nranks, &span) ||
 	    span > PTRDIFF_MAX)
 		return pld_error(EOVERFLOW,
-				 "pld.alloc_window_buffer: %zu bytes on each of %d ranks are more than addresses can count",
-				 bytes, domain->nranks);
+				 "%s: %zu bytes on each of %d ranks are more than addresses can count",
+				 op, wish->bytes, domain->nranks);
 	buffer = calloc(1, sizeof(*buffer));
 	if (!buffer)
-		return pld_error(ENOMEM,
-				 "pld.alloc_window_buffer: out of memory");
+		return pld_error(ENOMEM, "%s: out of memory", op);
 	buffer->domain = domain;
-	buffer->bytes = bytes;
-	buffer->cells = cells;
-	error = fill(buffer);
+	buffer->bytes = wish->bytes;
+	buffer->cells = wish->cells;
+	error = fill(buffer, wish->fds);
 	if (error) {
 		free(buffer);
 		return error;
@@ -90,6 +93,18 @@ static int alloc(pld_domain *domain, size_t bytes, int64_t cells,
 	domain->buffers = buffer;
 	*out = buffer;
 	return 0;
+}
+
+static int alloc(pld_domain *domain, size_t bytes, int64_t cells,
+		 pld_window_buffer **out)
+{
+	struct pld_window_wish wish = {
+		.domain = domain,
+		.bytes = bytes,
+		.cells = cells,
+	};
+
+	return pld_window_make("pld.alloc_window_buffer", &wish, out);
 }
 
 int pld_alloc_window_buffer(pld_domain *domain, size_t bytes,
@@ -107,18 +122,29 @@ int pld_alloc_window_buffer_shaped(pld_domain *domain, pld_dims shape,
 	return alloc(domain, bytes, 0, buffer);
 }
 
+int pld_signal_bytes(const char *op, pld_dims shape, size_t *bytes,
+		     int64_t *cells)
+{
+	size_t dense;
+
+	PLD_TRY(pld_dims_bytes(op, shape, PLD_INT32, &dense));
+	*cells = (int64_t)(dense / sizeof(int32_t));
+	if (__builtin_mul_overflow(dense, PLD_CELL_STRIDE / sizeof(int32_t),
+				   bytes))
+		return pld_error(EOVERFLOW,
+				 "%s: %zu cells are more than addresses can count",
+				 op, dense / sizeof(int32_t));
+	return 0;
+}
+
 int pld_alloc_signal(pld_domain *domain, pld_dims shape,
 		     pld_window_buffer **buffer)
 {
-	size_t bytes, dense;
+	size_t bytes;
+	int64_t cells;
 
-	PLD_TRY(pld_dims_bytes("pld_alloc_signal", shape, PLD_INT32, &dense));
-	if (__builtin_mul_overflow(dense, PLD_CELL_STRIDE / sizeof(int32_t),
-				   &bytes))
-		return pld_error(EOVERFLOW,
-				 "pld_alloc_signal: %zu cells are more than addresses can count",
-				 dense / sizeof(int32_t));
-	return alloc(domain, bytes, (int64_t)(dense / sizeof(int32_t)), buffer);
+	PLD_TRY(pld_signal_bytes("pld_alloc_signal", shape, &bytes, &cells));
+	return alloc(domain, bytes, cells, buffer);
 }
 
 void pld_free_window_buffer(pld_window_buffer *buffer)

@@ -25,10 +25,11 @@ extern "C" {
  * buffer, the domain and their process.
  *
  * -ERANGE: no such rank, or more than its memory. -EINVAL: offset or bytes is not
- * a multiple of the page size, or the rank's memory was imported (whose
- * descriptor is to be passed on instead). -EOPNOTSUPP: platform memfd, where the
- * kernel has no /dev/udmabuf that can be opened, or on the rank side. -EMFILE:
- * no descriptor is left.
+ * a multiple of the page size; a part of memory that was imported, which is
+ * exported as a whole only, as the dma-buf that it was. Platform memfd exports
+ * on the host side only, through /dev/udmabuf: -EOPNOTSUPP in a rank, or where
+ * the kernel has none; -EACCES: this user may not open it; -EFBIG: more bytes
+ * than it takes. -EMFILE: no descriptor is left.
  */
 PLD_API int pld_window_export(pld_window_buffer *buffer, int rank,
 			      size_t offset, size_t bytes, int *fd);
@@ -40,12 +41,12 @@ PLD_API int pld_window_export(pld_window_buffer *buffer, int rank,
  * the caller's, who may close them at once. The buffer is used and freed like
  * one of pld_alloc_window_buffer.
  *
- * -EBADF: a descriptor is not open. -EINVAL: it is not a dma-buf's, or the
- * dma-buf is smaller than bytes rounded up to pages. -EACCES: it can only be
- * read. -EOPNOTSUPP: its memory cannot be mapped by a process, or not seen by
- * the kernel. -EIO or what its exporter said: the rank's device cannot map it.
- * -ELOOP: it is memory of a domain's own that a window of which was imported.
- * The message names the rank.
+ * Refused, with a message that names the rank: -EBADF: a descriptor that is not
+ * open. -EINVAL: not a dma-buf. -ERANGE: smaller than bytes, rounded up to pages.
+ * -EACCES: can only be read. -ENODEV: a process cannot map it. Platform kmod
+ * also: -EIO: its driver does not map it for the rank's device. -ENXIO: as a
+ * signal: the kernel cannot see it, and so not wait for its cells. (A wait for a
+ * cell of such a data buffer fails with the same.)
  */
 PLD_API int pld_window_import(pld_domain *domain, size_t bytes, const int *fds,
 			      pld_window_buffer **buffer);

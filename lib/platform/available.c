@@ -35,21 +35,26 @@ static uint64_t ranks_need(const pld_domain *domain)
 	return need;
 }
 
+int pld_not_available(const pld_window_buffer *buffer, uint64_t available)
+{
+	return pld_error(ENOMEM,
+			 "pld.alloc_window_buffer: asked for %zu bytes on each of %d ranks, %llu bytes each are available",
+			 buffer->bytes, pld_own_memories(buffer),
+			 (unsigned long long)available);
+}
+
 int pld_check_available(const pld_window_buffer *buffer)
 {
 	const pld_domain *domain = buffer->domain;
 	uint64_t available = pld_memory_available();
 	uint64_t need = ranks_need(domain);
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-	uint64_t asked = (buffer->bytes + page - 1) / page * page *
-			 (uint64_t)domain->nranks;
+	uint64_t memory = (buffer->bytes + page - 1) / page * page;
+	uint64_t asked = memory * (uint64_t)pld_own_memories(buffer);
+	uint64_t mapped = memory * (uint64_t)domain->nranks;
 
 	available = available > need ? available - need : 0;
-	if (asked + page_tables(domain, asked) <= available)
+	if (asked + page_tables(domain, mapped) <= available)
 		return 0;
-	return pld_error(ENOMEM,
-			 "pld.alloc_window_buffer: asked for %zu bytes on each of %d ranks, %llu bytes each are available",
-			 buffer->bytes, domain->nranks,
-			 (unsigned long long)available /
-				 (unsigned long long)domain->nranks);
+	return pld_not_available(buffer, available / (uint64_t)domain->nranks);
 }

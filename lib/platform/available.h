@@ -9,5 +9,7 @@
  * would leave the ranks themselves too little.
  */
 int pld_check_available(const pld_window_buffer *buffer);
+/* That error's sentence, for a platform that finds it out by itself. */
+int pld_not_available(const pld_window_buffer *buffer, uint64_t available);
 
 #endif

@@ -12,6 +12,7 @@
 
 #include "available.h"
 #include "clock.h"
+#include "dmabuf.h"
 #include "error.h"
 #include "fd.h"
 #include "health.h"
@@ -118,22 +119,17 @@ static int kmod_reset(pld_domain *domain)
 	return 0;
 }
 
-static int kmod_window_alloc(pld_window_buffer *buffer)
+static int window_alloc(pld_window_buffer *buffer)
 {
-	pld_domain *domain = buffer->domain;
 	struct pld_sim_window_alloc alloc = {
 		.size = sizeof(alloc),
 		.flags = buffer->cells ? PLD_WINDOW_SIGNAL : 0,
 		.length = buffer->bytes,
 	};
 
-	PLD_TRY(pld_check_available(buffer));
-	if (ioctl(domain->domain_fd, PLD_IOC_WINDOW_ALLOC, &alloc)) {
+	if (ioctl(buffer->domain->domain_fd, PLD_IOC_WINDOW_ALLOC, &alloc)) {
 		if (errno == ENOMEM)
-			return pld_error(ENOMEM,
-					 "pld.alloc_window_buffer: asked for %zu bytes on each of %d ranks, %llu bytes each are available",
-					 buffer->bytes, domain->nranks,
-					 (unsigned long long)alloc.available);
+			return pld_not_available(buffer, alloc.available);
 		return pld_error(errno, "pld.alloc_window_buffer: %s",
 				 strerror(errno));
 	}
@@ -141,6 +137,62 @@ static int kmod_window_alloc(pld_window_buffer *buffer)
 	buffer->mmap_offset = alloc.mmap_offset;
 	buffer->stride = alloc.stride;
 	return 0;
+}
+
+static int window_import(pld_window_buffer *buffer, const int *fds)
+{
+	struct pld_sim_window_import import = {
+		.size = sizeof(import),
+		.flags = buffer->cells ? PLD_WINDOW_SIGNAL : 0,
+		.length = buffer->bytes,
+		.fds = (uintptr_t)fds,
+		.nr_fds = (uint32_t)buffer->domain->nranks,
+	};
+
+	if (ioctl(buffer->domain->domain_fd, PLD_IOC_WINDOW_IMPORT, &import)) {
+		uint32_t rank = import.refused;
+
+		if (rank < import.nr_fds)
+			return pld_import_refused(buffer, (int)rank, fds[rank],
+						  errno);
+		if (errno == ENOMEM)
+			return pld_not_available(buffer, import.available);
+		return pld_error(errno, "pld_window_import: %s",
+				 strerror(errno));
+	}
+	buffer->window = import.window;
+	buffer->mmap_offset = import.mmap_offset;
+	buffer->stride = import.stride;
+	return 0;
+}
+
+static int kmod_window_alloc(pld_window_buffer *buffer, const int *fds)
+{
+	PLD_TRY(pld_check_available(buffer));
+	return fds ? window_import(buffer, fds) : window_alloc(buffer);
+}
+
+static int kmod_window_export(pld_window_buffer *buffer, int rank,
+			      size_t offset, size_t bytes)
+{
+	const pld_domain *domain = buffer->domain;
+	struct pld_sim_window_export args = {
+		.size = sizeof(args),
+		.window = buffer->window,
+		.rank = (uint32_t)rank,
+		.offset = offset,
+		.length = bytes,
+	};
+	int fd = domain->rank < 0 ? domain->domain_fd : domain->platform_fd;
+
+	if (ioctl(fd, PLD_IOC_WINDOW_EXPORT, &args))
+		fd = -1;
+	else
+		fd = pld_fd_above_stdio(args.out_fd);
+	if (fd < 0)
+		return pld_error(errno, "pld_window_export: %s",
+				 strerror(errno));
+	return fd;
 }
 
 static void kmod_window_free(pld_window_buffer *buffer)
@@ -214,17 +266,30 @@ static int kmod_attach(pld_domain *domain)
 	return 0;
 }
 
-static int kmod_window_map(pld_window_buffer *buffer)
+static int map_part(pld_window_buffer *buffer, size_t start, size_t bytes)
 {
-	void *address = mmap(buffer->base, pld_span(buffer),
-			     PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
-			     buffer->domain->platform_fd,
-			     (off_t)buffer->mmap_offset);
+	void *address = mmap(buffer->base + start, bytes, PROT_READ | PROT_WRITE,
+			     MAP_SHARED | MAP_FIXED, buffer->domain->platform_fd,
+			     (off_t)(buffer->mmap_offset + start));
 
 	if (address == MAP_FAILED)
 		return pld_error(errno,
 				 "platform kmod: cannot map a window of %zu bytes: %s",
 				 buffer->bytes, strerror(errno));
+	return 0;
+}
+
+/* Imported memory is mapped by itself, over the hole that it leaves. */
+static int kmod_window_map(pld_window_buffer *buffer)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t bytes = (buffer->bytes + page - 1) / page * page;
+
+	PLD_TRY(map_part(buffer, 0, pld_span(buffer)));
+	for (int rank = 0; rank < buffer->domain->nranks; rank++)
+		if (buffer->imported[rank])
+			PLD_TRY(map_part(buffer, (size_t)rank * buffer->stride,
+					 bytes));
 	return 0;
 }
 
@@ -348,6 +413,7 @@ const struct pld_platform pld_platform_kmod = {
 	.reset = kmod_reset,
 	.window_alloc = kmod_window_alloc,
 	.window_free = kmod_window_free,
+	.window_export = kmod_window_export,
 	.attach = kmod_attach,
 	.window_map = kmod_window_map,
 	.window_touch = kmod_window_touch,

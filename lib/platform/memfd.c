@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -27,7 +28,9 @@
 #include "fd.h"
 #include "health.h"
 #include "look.h"
+#include "memfd_import.h"
 #include "platform.h"
+#include "udmabuf.h"
 
 #define DEVICES 64
 #define HUGE_PAGE ((size_t)2 << 20)
@@ -173,24 +176,22 @@ static void memfd_destroy(pld_domain *domain)
 	close(domain->platform_fd);
 }
 
-static size_t page_align(size_t bytes)
-{
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-
-	return (bytes + page - 1) / page * page;
-}
-
 static int zero_window(const pld_window_buffer *buffer)
 {
-	size_t span = pld_span(buffer);
-	void *address = mmap(NULL, span, PROT_READ | PROT_WRITE, MAP_SHARED,
-			     buffer->fd, 0);
+	size_t bytes = pld_page_align(buffer->bytes);
+	int error = 0;
 
-	if (address == MAP_FAILED)
-		return pld_error(errno, "pld_domain_reset: mmap: %s",
-				 strerror(errno));
-	memset(address, 0, span);
-	munmap(address, span);
+	for (int rank = 0; rank < buffer->domain->nranks && !error; rank++) {
+		if (buffer->imported[rank])
+			error = pld_import_zero(buffer->imports[rank], bytes);
+		else
+			error = pld_memfd_zero(buffer->fd,
+					       (size_t)rank * buffer->stride,
+					       bytes);
+	}
+	if (error)
+		return pld_error(error, "pld_domain_reset: zeroing a signal: %s",
+				 strerror(error));
 	return 0;
 }
 
@@ -211,32 +212,59 @@ static int memfd_reset(pld_domain *domain)
 	return 0;
 }
 
-static int memfd_window_alloc(pld_window_buffer *buffer)
+static int reserve_all(pld_window_buffer *buffer, size_t bytes)
 {
-	size_t nranks = (size_t)buffer->domain->nranks;
-	size_t bytes = page_align(buffer->bytes);
+	buffer->fd = sealed_memfd("pld-window", pld_span(buffer));
+	if (buffer->fd < 0)
+		return buffer->fd;
+	for (int rank = 0; rank < buffer->domain->nranks; rank++)
+		if (!buffer->imported[rank])
+			PLD_TRY(reserve(buffer->fd,
+					(size_t)rank * buffer->stride, bytes));
+	return 0;
+}
+
+static void memfd_window_free(pld_window_buffer *buffer)
+{
+	if (buffer->fd >= 0)
+		close(buffer->fd);
+	pld_imports_close(buffer);
+	free(buffer->imports);
+}
+
+static int memfd_window_alloc(pld_window_buffer *buffer, const int *fds)
+{
+	size_t bytes = pld_page_align(buffer->bytes);
 	int error;
 
 	PLD_TRY(pld_check_available(buffer));
 	buffer->stride = bytes;
 	if (bytes >= HUGE_PAGE)
 		buffer->stride = (bytes + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
-	buffer->fd = sealed_memfd("pld-window", pld_span(buffer));
-	if (buffer->fd < 0)
-		return buffer->fd;
-	for (size_t rank = 0; rank < nranks; rank++) {
-		error = reserve(buffer->fd, rank * buffer->stride, bytes);
-		if (error) {
-			close(buffer->fd);
-			return error;
-		}
-	}
-	return 0;
+	error = reserve_all(buffer, bytes);
+	if (!error && fds)
+		error = pld_imports_take(buffer, fds);
+	if (error)
+		memfd_window_free(buffer);
+	return error;
 }
 
-static void memfd_window_free(pld_window_buffer *buffer)
+static int memfd_window_export(pld_window_buffer *buffer, int rank,
+			       size_t offset, size_t bytes)
 {
-	close(buffer->fd);
+	size_t start = (size_t)rank * buffer->stride + offset;
+
+	/* A rank has closed what memory is exported from. */
+	if (buffer->domain->rank >= 0)
+		return pld_error(EOPNOTSUPP,
+				 "pld_window_export: platform memfd exports on the host side only, not in a rank");
+	if (!buffer->imported[rank])
+		return pld_udmabuf_create(buffer->fd, start, bytes);
+	rank = fcntl(buffer->imports[rank], F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	if (rank < 0)
+		return pld_error(errno, "pld_window_export: %s",
+				 strerror(errno));
+	return rank;
 }
 
 static int memfd_attach(pld_domain *domain)
@@ -258,14 +286,14 @@ static int memfd_window_map(pld_window_buffer *buffer)
 		return pld_error(errno,
 				 "platform memfd: cannot map a window of %zu bytes: %s",
 				 buffer->bytes, strerror(errno));
-	return 0;
+	return pld_imports_map(buffer);
 }
 
 /* Only saves time later: a kernel without it (before 5.14) does no harm. */
 static void memfd_window_touch(pld_window_buffer *buffer, int rank)
 {
 	madvise(buffer->base + (size_t)rank * buffer->stride,
-		page_align(buffer->bytes), MADV_POPULATE_WRITE);
+		pld_page_align(buffer->bytes), MADV_POPULATE_WRITE);
 }
 
 /* A child that outlives its rank would keep the memory by these. */
@@ -274,6 +302,7 @@ static void memfd_attached(pld_domain *domain)
 	for (pld_window_buffer *b = domain->buffers; b; b = b->next) {
 		close(b->fd);
 		b->fd = -1;
+		pld_imports_close(b);
 	}
 	close(domain->platform_fd);
 	domain->platform_fd = -1;
@@ -398,6 +427,7 @@ const struct pld_platform pld_platform_memfd = {
 	.reset = memfd_reset,
 	.window_alloc = memfd_window_alloc,
 	.window_free = memfd_window_free,
+	.window_export = memfd_window_export,
 	.attach = memfd_attach,
 	.window_map = memfd_window_map,
 	.window_touch = memfd_window_touch,

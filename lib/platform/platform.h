@@ -30,10 +30,19 @@ struct pld_platform {
 	int (*reset)(pld_domain *domain);
 	/*
 	 * Makes memory of buffer->bytes per rank, zeroed and reserved, and sets
-	 * buffer->stride.
+	 * buffer->stride. The memory of ranks that buffer->imported tells of is
+	 * the dma-bufs fds (else NULL), and zeroed in a signal only; one of
+	 * them that cannot be is an error of pld_import_refused().
 	 */
-	int (*window_alloc)(pld_window_buffer *buffer);
+	int (*window_alloc)(pld_window_buffer *buffer, const int *fds);
 	void (*window_free)(pld_window_buffer *buffer);
+
+	/*
+	 * A new descriptor of a dma-buf, of whole pages of that rank's memory;
+	 * all of it, where it was imported. Also on the rank side.
+	 */
+	int (*window_export)(pld_window_buffer *buffer, int rank, size_t offset,
+			     size_t bytes);
 
 	/* Rank side. */
 
