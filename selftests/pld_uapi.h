@@ -233,6 +233,60 @@ static inline int sim_reset(int domain)
 	return sim_ioctl(domain, PLD_IOC_DOMAIN_RESET, &arg);
 }
 
+/* A part of a rank's memory as a dma-buf; length 0 is all from offset on. */
+static inline int sim_export_part(int fd, __u32 window, __u32 rank,
+				  __u64 offset, __u64 length, __u32 flags)
+{
+	struct pld_sim_window_export arg = {
+		.size = sizeof(arg),
+		.flags = flags,
+		.window = window,
+		.rank = rank,
+		.offset = offset,
+		.length = length,
+		.out_fd = -1,
+	};
+	int ret = sim_ioctl(fd, PLD_IOC_WINDOW_EXPORT, &arg);
+
+	return ret ? ret : arg.out_fd;
+}
+
+static inline int sim_export(int fd, __u32 window, __u32 rank)
+{
+	return sim_export_part(fd, window, rank, 0, 0, 0);
+}
+
+/*
+ * A window of dma-bufs, or of own memory where fds has -1. @win is filled as by
+ * sim_alloc(); @refused may be NULL.
+ */
+static inline int sim_import(int domain, __u64 length, __u32 flags,
+			     const __s32 *fds, __u32 nr,
+			     struct pld_sim_window_alloc *win, __u32 *refused)
+{
+	struct pld_sim_window_import arg = {
+		.size = sizeof(arg),
+		.flags = flags,
+		.length = length,
+		.fds = (uintptr_t)fds,
+		.nr_fds = nr,
+	};
+	int ret = sim_ioctl(domain, PLD_IOC_WINDOW_IMPORT, &arg);
+
+	*win = (struct pld_sim_window_alloc){
+		.size = sizeof(*win),
+		.flags = flags,
+		.length = length,
+		.window = arg.window,
+		.stride = arg.stride,
+		.mmap_offset = arg.mmap_offset,
+		.available = arg.available,
+	};
+	if (refused)
+		*refused = arg.refused;
+	return ret;
+}
+
 /* MAP_FAILED with errno, as mmap(). */
 static inline void *sim_mmap(int fd, __u64 length, int prot, __u64 offset)
 {
