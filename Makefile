@@ -156,6 +156,13 @@ modules_build:
 	$(Q)scripts/mirror-kmod.sh '$(KBUILD_DIR)'
 	+$(Q)$(KBUILD_MAKE) modules
 
+# Modules that only tests need, in $(O)/test-modules-<kernel>.
+TEST_DIR = $(ABS_O)/test-modules-$(KRELEASE)
+test_modules:
+	@$(if $(modules_refused),echo 'error: $(modules_refused)' >&2; exit 1)
+	$(Q)mkdir -p '$(TEST_DIR)' && ln -sf $(CURDIR)/selftests/modules/* '$(TEST_DIR)'
+	+$(Q)$(subst $(KBUILD_DIR),$(TEST_DIR),$(KBUILD_MAKE)) modules
+
 modules: modules_build
 	$(Q)cmp -s '$(KBUILD_DIR)/pld_sim.ko' pld_sim.ko || \
 		cp '$(KBUILD_DIR)/pld_sim.ko' pld_sim.ko
@@ -272,7 +279,7 @@ uninstall:
 
 clean:
 	$(Q)cd '$(O)' 2>/dev/null && rm -rf obj tools examples libpld.* modules-* \
-		selftests kselftest_install check vm-logs || true
+		test-modules-* selftests kselftest_install check vm-logs || true
 	$(Q)rm -f $(TOOLS) pld_sim.ko
 
 # Kbuild leaves its objects beside the sources when it is called directly.
@@ -289,7 +296,7 @@ help:
 FORCE:
 .DELETE_ON_ERROR:
 .PHONY: all userland lib tools modules_if_possible modules_build modules \
-	modules_install selftests selftests_install kselftest check demo setup \
+	modules_install test_modules selftests selftests_install kselftest check demo setup \
 	install uninstall clean distclean help FORCE
 
 # HELP
@@ -300,6 +307,7 @@ FORCE:
 #   modules          only the module, pld_sim.ko
 #   modules_install  install the module for the kernel of KDIR
 #   modules_build    the same, but leave it in $(O)/modules-<kernel>
+#   test_modules     what only tests need of modules, in $(O)/test-modules-<kernel>
 #   kselftest        build and run the tests on this machine
 #   selftests, selftests_install  only build them; the latter as a folder that
 #                    can be copied, $(O)/kselftest_install

@@ -62,6 +62,29 @@ TEST(layout_of_domain_commands)
 	EXPECT_LAYOUT(pld_sim_window_free, size, 0, 4);
 	EXPECT_LAYOUT(pld_sim_window_free, window, 4, 4);
 
+	EXPECT_EQ(40, sizeof(struct pld_sim_window_export));
+	EXPECT_LAYOUT(pld_sim_window_export, size, 0, 4);
+	EXPECT_LAYOUT(pld_sim_window_export, flags, 4, 4);
+	EXPECT_LAYOUT(pld_sim_window_export, window, 8, 4);
+	EXPECT_LAYOUT(pld_sim_window_export, rank, 12, 4);
+	EXPECT_LAYOUT(pld_sim_window_export, offset, 16, 8);
+	EXPECT_LAYOUT(pld_sim_window_export, length, 24, 8);
+	EXPECT_LAYOUT(pld_sim_window_export, out_fd, 32, 4);
+	EXPECT_LAYOUT(pld_sim_window_export, __reserved, 36, 4);
+
+	EXPECT_EQ(64, sizeof(struct pld_sim_window_import));
+	EXPECT_LAYOUT(pld_sim_window_import, size, 0, 4);
+	EXPECT_LAYOUT(pld_sim_window_import, flags, 4, 4);
+	EXPECT_LAYOUT(pld_sim_window_import, length, 8, 8);
+	EXPECT_LAYOUT(pld_sim_window_import, fds, 16, 8);
+	EXPECT_LAYOUT(pld_sim_window_import, nr_fds, 24, 4);
+	EXPECT_LAYOUT(pld_sim_window_import, window, 28, 4);
+	EXPECT_LAYOUT(pld_sim_window_import, stride, 32, 8);
+	EXPECT_LAYOUT(pld_sim_window_import, mmap_offset, 40, 8);
+	EXPECT_LAYOUT(pld_sim_window_import, available, 48, 8);
+	EXPECT_LAYOUT(pld_sim_window_import, refused, 56, 4);
+	EXPECT_LAYOUT(pld_sim_window_import, __reserved, 60, 4);
+
 	EXPECT_EQ(8, sizeof(struct pld_sim_domain_reset));
 	EXPECT_LAYOUT(pld_sim_domain_reset, size, 0, 4);
 	EXPECT_LAYOUT(pld_sim_domain_reset, flags, 4, 4);
@@ -139,6 +162,8 @@ TEST(numbers_of_commands_and_offsets_stay)
 	EXPECT_EQ(0xb907, PLD_IOC_RING);
 	EXPECT_EQ(0xb908, PLD_IOC_FAIL);
 	EXPECT_EQ(0xb909, PLD_IOC_DOMAIN_RESET);
+	EXPECT_EQ(0xb90a, PLD_IOC_WINDOW_EXPORT);
+	EXPECT_EQ(0xb90b, PLD_IOC_WINDOW_IMPORT);
 	EXPECT_EQ(0x0, PLD_SIM_MMAP_STATUS);
 	EXPECT_EQ(0x1000, PLD_SIM_MMAP_DOORBELLS);
 	EXPECT_EQ(0x1000, PLD_SIM_DOORBELL_STRIDE);

@@ -118,6 +118,25 @@ TEST_F(trace, life_of_a_domain_and_its_windows)
 		      "pld_domain_destroy nranks=2");
 }
 
+TEST_F(trace, exports_and_imports)
+{
+	struct pld_sim_window_alloc win;
+	__s32 fds[2] = { -1, -1 };
+
+	SKIP_WITHOUT_TRACING(self);
+	fds[1] = sim_export(self->domain, self->win.window, 0);
+	ASSERT_LE(0, fds[1]);
+	ASSERT_EQ(0, sim_import(self->domain, 100, 0, fds, 2, &win, NULL));
+	ASSERT_EQ(0, close(fds[1]));
+	ASSERT_EQ(0, sim_free(self->domain, win.window));
+	EXPECT_EVENTS(self,
+		      "pld_window_export window=0 rank=0 offset=0 length=4096",
+		      "pld_window_alloc window=1 length=100 flags=0x0",
+		      "pld_window_import window=1 rank=1",
+		      "pld_window_free window=1",
+		      "pld_export_release window=0 rank=0 offset=0 length=4096");
+}
+
 TEST_F(trace, waits_and_rings)
 {
 	SKIP_WITHOUT_TRACING(self);

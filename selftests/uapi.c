@@ -30,10 +30,13 @@ union args {
 	struct pld_sim_ring ring;
 	struct pld_sim_fail fail;
 	struct pld_sim_domain_reset domain_reset;
+	struct pld_sim_window_export window_export;
+	struct pld_sim_window_import window_import;
 	unsigned char bytes[256];
 };
 
 static const __u32 two_devices[] = { 0, 1 };
+static __s32 two_dmabufs[2];
 
 /*
  * The rank file belongs to a domain of its own, so that nobody is joined to
@@ -98,6 +101,13 @@ COMMAND(fail, PLD_IOC_FAIL, FLAGS_OF(fail), RESERVED_OF(fail), 0,
 COMMAND(domain_reset, PLD_IOC_DOMAIN_RESET, FLAGS_OF(domain_reset), NOT_THERE,
 	0, DOMAIN, [DEVICE] = -ENOTTY, [RANK] = -ENOTTY);
 
+COMMAND(window_export, PLD_IOC_WINDOW_EXPORT, FLAGS_OF(window_export),
+	RESERVED_OF(window_export), 1,
+	DOMAIN, [DEVICE] = -ENOTCONN, [RANK] = -ENOENT);
+COMMAND(window_import, PLD_IOC_WINDOW_IMPORT, FLAGS_OF(window_import),
+	RESERVED_OF(window_import), 1,
+	DOMAIN, [DEVICE] = -ENOTTY, [RANK] = -ENOTTY);
+
 /* The arguments with which the command succeeds on its own kind of file. */
 static void fill_args(FIXTURE_DATA(command) * self, unsigned long cmd,
 		      __u32 size)
@@ -133,6 +143,17 @@ static void fill_args(FIXTURE_DATA(command) * self, unsigned long cmd,
 		a->fail.reason = PLD_FAIL_ERROR;
 		a->fail.code = -EIO;
 		break;
+	case PLD_IOC_WINDOW_EXPORT:
+		a->window_export.window = self->window;
+		a->window_export.rank = 1;
+		a->window_export.offset = SIM_PAGE;
+		a->window_export.out_fd = -1;
+		break;
+	case PLD_IOC_WINDOW_IMPORT:
+		a->window_import.length = SIM_PAGE + 1;
+		a->window_import.fds = (uintptr_t)two_dmabufs;
+		a->window_import.nr_fds = 2;
+		break;
 	}
 }
 
@@ -155,6 +176,14 @@ static int wrote_back(const union args *a, unsigned long cmd)
 		       a->window_alloc.available > 0;
 	case PLD_IOC_WAIT:
 		return a->wait.value == 0;
+	case PLD_IOC_WINDOW_EXPORT:
+		return fcntl(a->window_export.out_fd, F_GETFD) == FD_CLOEXEC &&
+		       a->window_export.length == SIM_PAGE;
+	case PLD_IOC_WINDOW_IMPORT:
+		return a->window_import.stride == 2 * SIM_PAGE &&
+		       a->window_import.mmap_offset % SIM_PAGE == 0 &&
+		       a->window_import.available > 0 &&
+		       a->window_import.refused == PLD_SIM_NO_RANK;
 	}
 	return 1;
 }
@@ -174,8 +203,13 @@ FIXTURE_SETUP(command)
 
 	self->fd[DOMAIN] = sim_domain(2);
 	ASSERT_LE(0, self->fd[DOMAIN]);
-	ASSERT_EQ(0, sim_alloc(self->fd[DOMAIN], SIM_PAGE, 0, &win));
+	/* An id that the other domain does not have. */
+	for (int i = 0; i < 2; i++)
+		ASSERT_EQ(0, sim_alloc(self->fd[DOMAIN], 2 * SIM_PAGE, 0, &win));
 	self->window = win.window;
+	two_dmabufs[0] = sim_export(self->fd[DOMAIN], self->window, 0);
+	ASSERT_LE(0, two_dmabufs[0]);
+	two_dmabufs[1] = -1;
 	fill_args(self, variant->cmd, variant->size);
 }
 
@@ -184,6 +218,7 @@ FIXTURE_TEARDOWN(command)
 	for (int k = 0; k < KINDS; k++)
 		close(self->fd[k]);
 	close(self->home);
+	close(two_dmabufs[0]);
 }
 
 /* Of the structure's first version, which old callers pass. */
@@ -196,7 +231,10 @@ static __u32 known_flags(unsigned long cmd)
 {
 	switch (cmd) {
 	case PLD_IOC_WINDOW_ALLOC:
+	case PLD_IOC_WINDOW_IMPORT:
 		return PLD_WINDOW_SIGNAL;
+	case PLD_IOC_WINDOW_EXPORT:
+		return PLD_EXPORT_READ_ONLY;
 	case PLD_IOC_WAIT:
 		return PLD_WAIT_ANY | PLD_WAIT_BELL;
 	}

@@ -237,6 +237,8 @@ static int memfd_window_alloc(pld_window_buffer *buffer, const int *fds)
 	size_t bytes = pld_page_align(buffer->bytes);
 	int error;
 
+	if (fds)
+		PLD_TRY(pld_imports_check(buffer, fds));
 	PLD_TRY(pld_check_available(buffer));
 	buffer->stride = bytes;
 	if (bytes >= HUGE_PAGE)

@@ -93,14 +93,28 @@ void pld_imports_close(pld_window_buffer *buffer)
 	}
 }
 
+/* Before anything is opened, which would take a closed descriptor's number. */
+int pld_imports_check(const pld_window_buffer *buffer, const int *fds)
+{
+	size_t bytes = pld_page_align(buffer->bytes);
+
+	for (int rank = 0; rank < buffer->domain->nranks; rank++) {
+		int error = 0;
+
+		if (buffer->imported[rank])
+			error = check_dmabuf(fds[rank], bytes);
+		if (error)
+			return pld_import_refused(buffer, rank, fds[rank],
+						  error);
+	}
+	return 0;
+}
+
 static int import_one(pld_window_buffer *buffer, int rank, int fd)
 {
 	size_t bytes = pld_page_align(buffer->bytes);
-	int error = check_dmabuf(fd, bytes);
-	int kept;
+	int kept, error;
 
-	if (error)
-		return pld_import_refused(buffer, rank, fd, error);
 	kept = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	if (kept < 0)
 		return pld_import_refused(buffer, rank, fd, errno);

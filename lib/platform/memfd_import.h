@@ -22,6 +22,8 @@ static inline size_t pld_page_align(size_t bytes)
 	return (bytes + page - 1) / page * page;
 }
 
+/* Can all of fds be their ranks' memory? */
+int pld_imports_check(const pld_window_buffer *buffer, const int *fds);
 /* Fills buffer->imports with duplicates of fds; zeroes those of a signal. */
 int pld_imports_take(pld_window_buffer *buffer, const int *fds);
 void pld_imports_close(pld_window_buffer *buffer);

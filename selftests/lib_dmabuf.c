@@ -1,0 +1,704 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Windows as dma-bufs and dma-bufs as windows, as a program sees them: from
+ * whatever the machine has that makes dma-bufs, on either platform. The bytes
+ * are looked at through the dma-buf itself.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <linux/dma-heap.h>
+#include <linux/udmabuf.h>
+#include <pld_dmabuf.h>
+
+#include "lib_golden.h"
+#include "lib_test.h"
+
+#define NRANKS 3
+#define PAGE 4096
+#define BYTES (3 * PAGE)
+
+/* ---- where dma-bufs come from ---- */
+
+/* Makes a dma-buf of that many bytes, of any content; -1: not here. */
+typedef int make_dmabuf(size_t bytes);
+
+/* A window of another domain, which ends at once. */
+static int from_window(size_t bytes)
+{
+	pld_domain *domain = make_domain(1);
+	pld_window_buffer *buffer;
+	int fd = -1;
+
+	if (!domain || pld_alloc_window_buffer(domain, bytes, &buffer) ||
+	    pld_window_export(buffer, 0, 0, 0, &fd))
+		fd = -1;
+	pld_domain_destroy(domain);
+	return fd;
+}
+
+static int heap_with(size_t bytes, int flags)
+{
+	struct dma_heap_allocation_data alloc = {
+		.len = bytes,
+		.fd_flags = (unsigned int)flags | O_CLOEXEC,
+	};
+	int heap = open("/dev/dma_heap/system", O_RDONLY | O_CLOEXEC), error;
+
+	if (heap < 0)
+		return -1;
+	error = ioctl(heap, DMA_HEAP_IOCTL_ALLOC, &alloc);
+	close(heap);
+	return error ? -1 : (int)alloc.fd;
+}
+
+static int from_system_heap(size_t bytes)
+{
+	return heap_with(bytes, O_RDWR);
+}
+
+static int from_udmabuf(size_t bytes)
+{
+	int device = open("/dev/udmabuf", O_RDWR | O_CLOEXEC), fd = -1;
+	struct udmabuf_create create = {
+		.flags = UDMABUF_FLAGS_CLOEXEC,
+		.size = bytes,
+	};
+	int memfd;
+
+	if (device < 0)
+		return -1;
+	memfd = memfd_create("lib_dmabuf", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	create.memfd = (unsigned int)memfd;
+	if (memfd >= 0 && !ftruncate(memfd, (off_t)bytes) &&
+	    !fcntl(memfd, F_ADD_SEALS, F_SEAL_SHRINK))
+		fd = ioctl(device, UDMABUF_CREATE, &create);
+	close(memfd);
+	close(device);
+	return fd;
+}
+
+FIXTURE(dmabuf)
+{
+	pld_domain *domain;
+	int fds[NRANKS];
+	unsigned char *seen[NRANKS];
+};
+
+FIXTURE_VARIANT(dmabuf)
+{
+	make_dmabuf *make;
+};
+
+#define SOURCE(_name)                      \
+	FIXTURE_VARIANT_ADD(dmabuf, _name) \
+	{                                  \
+		.make = from_##_name       \
+	}
+
+SOURCE(window);
+SOURCE(system_heap);
+SOURCE(udmabuf);
+
+/* One dma-buf per rank, and this process's own mapping of each. */
+FIXTURE_SETUP(dmabuf)
+{
+	self->domain = make_domain(NRANKS);
+	ASSERT_NE(NULL, self->domain);
+	for (int rank = 0; rank < NRANKS; rank++) {
+		self->fds[rank] = variant->make(BYTES);
+		if (self->fds[rank] < 0)
+			return;
+		self->seen[rank] = mmap(NULL, BYTES, PROT_READ | PROT_WRITE,
+					MAP_SHARED, self->fds[rank], 0);
+		ASSERT_NE(MAP_FAILED, self->seen[rank]);
+		golden_fill(self->seen[rank], BYTES, (unsigned int)rank);
+	}
+}
+
+FIXTURE_TEARDOWN(dmabuf)
+{
+	pld_domain_destroy(self->domain);
+}
+
+/* The harness runs a test whose fixture skips. */
+#define NEED_DMABUFS(_self)                                          \
+	do {                                                         \
+		if ((_self)->fds[0] < 0)                             \
+			SKIP(return, "no such dma-buf can be made"); \
+	} while (0)
+
+static void close_all(int *fds)
+{
+	for (int rank = 0; rank < NRANKS; rank++) {
+		close(fds[rank]);
+		fds[rank] = -1;
+	}
+}
+
+/* ---- import ---- */
+
+/*
+ * Each rank sees the next one's bytes, and then puts new ones there.
+ */
+static int move_bytes(pld_domain *domain, void *buffer)
+{
+	int me = pld_rank(domain), next = (me + 1) % NRANKS;
+	unsigned char mine[BYTES];
+	pld_distributed_tensor bytes;
+	pld_tensor tensor;
+	pld_tile look;
+
+	PLD_TRY(pld_window(buffer, PLD_SHAPE(BYTES), PLD_UINT8, &bytes));
+	PLD_TRY(pld_tile_alloc(&look, BYTES));
+	CHECK_EQ(0, pld_tile_remote_load(&bytes, next, PLD_AT(0),
+					 PLD_SHAPE(BYTES), &look));
+	CHECK_EQ(BYTES, golden_differs(look.data, BYTES, (unsigned int)next));
+	golden_fill(mine, BYTES, 10 + (unsigned int)me);
+	PLD_TRY(pld_tensor_init(&tensor, mine, PLD_SHAPE(BYTES), PLD_UINT8));
+	CHECK_EQ(0, pld_tensor_put(&bytes, next, &tensor, NULL));
+	return 0;
+}
+
+TEST_F(dmabuf, ranks_read_and_write_imported_memory)
+{
+	pld_window_buffer *buffer;
+
+	NEED_DMABUFS(self);
+	ASSERT_EQ(0, pld_window_import(self->domain, BYTES, self->fds, &buffer))
+	TH_LOG("%s", pld_last_error());
+	close_all(self->fds);
+	RUN(self->domain, move_bytes, buffer);
+	for (int rank = 0; rank < NRANKS; rank++) {
+		unsigned int from = (unsigned int)(rank + NRANKS - 1) % NRANKS;
+
+		EXPECT_EQ(BYTES,
+			  golden_differs(self->seen[rank], BYTES, 10 + from));
+		golden_fill(self->seen[rank], BYTES, (unsigned int)rank);
+	}
+	/* Another launch finds what was written meanwhile. */
+	RUN(self->domain, move_bytes, buffer);
+	pld_free_window_buffer(buffer);
+	EXPECT_EQ(BYTES, golden_differs(self->seen[0], BYTES, 10 + NRANKS - 1));
+}
+
+struct mixed {
+	pld_window_buffer *buffer;
+	size_t bytes;
+};
+
+/* Rank 1's memory is imported, the others' is new. */
+static int look_at_mixed(pld_domain *domain, void *arg)
+{
+	struct mixed *m = arg;
+	int64_t n = (int64_t)m->bytes;
+	pld_distributed_tensor bytes;
+	unsigned char last;
+	pld_tile look;
+
+	PLD_TRY(pld_window(m->buffer, PLD_SHAPE(n), PLD_UINT8, &bytes));
+	PLD_TRY(pld_tile_alloc(&look, PAGE));
+	last = ((unsigned char *)bytes.data)[n - 1];
+	CHECK_EQ(pld_rank(domain) == 1 ? 0x77 : 0, last);
+	for (int peer = 0; peer < NRANKS; peer++) {
+		CHECK_EQ(0, pld_tile_remote_load(&bytes, peer, PLD_AT(n - 1),
+						 PLD_SHAPE(1), &look));
+		CHECK_EQ(peer == 1 ? 0x77 : 0, *(unsigned char *)look.data);
+	}
+	return 0;
+}
+
+TEST_F(dmabuf, some_ranks_memory_is_imported_and_the_others_own)
+{
+	static const size_t sizes[] = { 1, PAGE, BYTES - 5, (2u << 20) + PAGE };
+
+	NEED_DMABUFS(self);
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+		int fds[NRANKS] = { -1, variant->make((sizes[i] + PAGE) & -PAGE),
+				    -1 };
+		struct mixed m = { .bytes = sizes[i] };
+		unsigned char *seen;
+
+		ASSERT_LE(0, fds[1]);
+		ASSERT_EQ(0, pld_window_import(self->domain, m.bytes, fds,
+					       &m.buffer))
+		TH_LOG("%s", pld_last_error());
+		seen = mmap(NULL, sizes[i], PROT_READ | PROT_WRITE, MAP_SHARED,
+			    fds[1], 0);
+		ASSERT_NE(MAP_FAILED, seen);
+		seen[sizes[i] - 1] = 0x77;
+		RUN(self->domain, look_at_mixed, &m);
+		munmap(seen, sizes[i]);
+		close(fds[1]);
+		pld_free_window_buffer(m.buffer);
+	}
+}
+
+/* Each rank's cell [peer] counts what the peer has notified. */
+static int notify_and_wait(pld_domain *domain, void *buffer)
+{
+	int me = pld_rank(domain);
+	pld_distributed_tensor signal;
+
+	PLD_TRY(pld_window(buffer, PLD_SHAPE(NRANKS), PLD_INT32, &signal));
+	/* The others sleep meanwhile. */
+	if (!me)
+		usleep(100000);
+	for (int turn = 1; turn <= 20; turn++)
+		for (int peer = 0; peer < NRANKS; peer++) {
+			CHECK_EQ(0, pld_system_notify(&signal, peer, PLD_AT(me),
+						      1, PLD_ATOMIC_ADD));
+			CHECK_EQ(0, pld_system_wait(&signal, PLD_AT(peer), turn,
+						    PLD_GE));
+		}
+	return 0;
+}
+
+TEST_F(dmabuf, imported_signals_wake_and_begin_at_zero)
+{
+	unsigned char rest[BYTES];
+	pld_window_buffer *buffer;
+	int32_t cell;
+
+	NEED_DMABUFS(self);
+	ASSERT_EQ(0, pld_signal_import(self->domain, PLD_SHAPE(NRANKS),
+				       self->fds, &buffer))
+	TH_LOG("%s", pld_last_error());
+	close_all(self->fds);
+	for (int launch = 0; launch < 2; launch++) {
+		RUN(self->domain, notify_and_wait, buffer);
+		/* Cells lie 128 bytes apart. */
+		for (int i = 0; i < NRANKS * NRANKS; i++) {
+			memcpy(&cell, self->seen[i / NRANKS] + i % NRANKS * 128,
+			       sizeof(cell));
+			EXPECT_EQ(20, cell);
+		}
+	}
+	/* Of the rest of the dma-buf nothing is touched. */
+	golden_fill(rest, BYTES, 1);
+	EXPECT_EQ(0, memcmp(self->seen[1] + PAGE, rest + PAGE, BYTES - PAGE));
+}
+
+struct gather {
+	pld_window_buffer *target;
+	pld_window_buffer *signal;
+};
+
+static int gather(pld_domain *domain, void *arg)
+{
+	int32_t mine[4], me = pld_rank(domain), *all;
+	struct gather *g = arg;
+	pld_distributed_tensor data, signal;
+	pld_tensor x;
+
+	for (int i = 0; i < 4; i++)
+		mine[i] = 100 * me + i;
+	PLD_TRY(pld_tensor_init(&x, mine, PLD_SHAPE(1, 4), PLD_INT32));
+	PLD_TRY(pld_window(g->target, PLD_SHAPE(NRANKS, 4), PLD_INT32, &data));
+	PLD_TRY(pld_window(g->signal, PLD_SHAPE(NRANKS, 1), PLD_INT32, &signal));
+	CHECK_EQ(0, pld_tensor_allgather(&x, &data, &signal));
+	all = data.data;
+	for (int i = 0; i < 4 * NRANKS; i++)
+		CHECK_EQ(100 * (i / 4) + i % 4, all[i]);
+	return 0;
+}
+
+TEST_F(dmabuf, collectives_run_on_imported_memory)
+{
+	int fds[NRANKS];
+	struct gather g;
+
+	NEED_DMABUFS(self);
+	for (int rank = 0; rank < NRANKS; rank++)
+		fds[rank] = rank ? variant->make(PAGE) : -1;
+	ASSERT_EQ(0, pld_window_import(self->domain, NRANKS * 16, self->fds,
+				       &g.target));
+	ASSERT_EQ(0, pld_signal_import(self->domain, PLD_SHAPE(NRANKS, 1), fds,
+				       &g.signal));
+	for (int rank = 1; rank < NRANKS; rank++)
+		close(fds[rank]);
+	RUN(self->domain, gather, &g);
+	RUN(self->domain, gather, &g);
+	for (int rank = 0; rank < NRANKS; rank++)
+		EXPECT_EQ(0,
+			  memcmp(self->seen[0], self->seen[rank], NRANKS * 16));
+}
+
+static int die_or_wait(pld_domain *domain, void *buffer)
+{
+	pld_distributed_tensor signal;
+
+	PLD_TRY(pld_window(buffer, PLD_SHAPE(NRANKS), PLD_INT32, &signal));
+	if (pld_rank(domain) == 1) {
+		PLD_TRY(pld_system_notify(&signal, 1, PLD_AT(2), 42, PLD_SET));
+		raise(SIGKILL);
+	}
+	return pld_system_wait(&signal, PLD_AT(0), 1, PLD_EQ);
+}
+
+TEST_F(dmabuf, death_of_a_rank_leaves_the_dma_buf_and_the_domain_usable)
+{
+	pld_window_buffer *buffer;
+	int32_t cell;
+
+	NEED_DMABUFS(self);
+	ASSERT_EQ(0, pld_signal_import(self->domain, PLD_SHAPE(NRANKS),
+				       self->fds, &buffer));
+	close_all(self->fds);
+	EXPECT_REFUSED(-EOWNERDEAD, "rank 1 died: killed by signal 9 (Killed)",
+		       pld_launch(self->domain, die_or_wait, buffer, NULL));
+	memcpy(&cell, self->seen[1] + 2 * 128, sizeof(cell));
+	EXPECT_EQ(42, cell);
+	ASSERT_EQ(0, pld_domain_reset(self->domain));
+	RUN(self->domain, notify_and_wait, buffer);
+}
+
+struct parts {
+	pld_domain *sub;
+	pld_window_buffer *buffer;
+};
+
+static int look_in_part(pld_domain *domain, void *arg)
+{
+	struct parts *p = arg;
+	pld_distributed_tensor bytes;
+	int me = pld_rank(domain);
+
+	if (!me)
+		return 0;
+	CHECK_EQ(2 - me, pld_rank(p->sub));
+	PLD_TRY(pld_window(p->buffer, PLD_SHAPE(BYTES), PLD_UINT8, &bytes));
+	CHECK_EQ(BYTES, golden_differs(bytes.data, BYTES, me == 2 ? 2 : 0));
+	return 0;
+}
+
+TEST_F(dmabuf, sub_domain_imports_for_its_own_ranks)
+{
+	int fds[] = { self->fds[2], self->fds[0] };
+	struct parts p;
+
+	NEED_DMABUFS(self);
+	ASSERT_EQ(0, pld_subdomain_create(self->domain, (int[]){ 2, 1 }, 2,
+					  &p.sub));
+	ASSERT_EQ(0, pld_window_import(p.sub, BYTES, fds, &p.buffer));
+	close_all(self->fds);
+	RUN(self->domain, look_in_part, &p);
+}
+
+TEST_F(dmabuf, import_refuses_a_small_dma_buf)
+{
+	pld_window_buffer *none = NULL;
+	int64_t cells = BYTES / 128 + 1;
+	int fds[NRANKS] = { -1, -1, self->fds[2] };
+
+	NEED_DMABUFS(self);
+	EXPECT_REFUSED(-ERANGE,
+		       "pld_window_import: the dma-buf fds[2] has 12288 bytes, wanted at least 16384",
+		       pld_window_import(self->domain, BYTES + 1, fds, &none));
+	EXPECT_REFUSED(-ERANGE,
+		       "pld_signal_import: the dma-buf fds[2] has 12288 bytes, wanted at least 16384",
+		       pld_signal_import(self->domain, PLD_SHAPE(cells), fds,
+					 &none));
+	EXPECT_EQ(NULL, none);
+}
+
+/* The same dma-buf, from every exporter, in two ranks' places at once. */
+TEST_F(dmabuf, two_ranks_may_share_a_dma_buf)
+{
+	int fds[NRANKS] = { self->fds[0], self->fds[0], self->fds[0] };
+	pld_window_buffer *buffer;
+
+	NEED_DMABUFS(self);
+	ASSERT_EQ(0, pld_window_import(self->domain, BYTES, fds, &buffer));
+	memset(self->seen[0], 0x77, BYTES);
+	for (int rank = 0; rank < NRANKS; rank++) {
+		int fd;
+
+		EXPECT_EQ(0, pld_window_export(buffer, rank, 0, 0, &fd));
+		EXPECT_EQ(BYTES, lseek(fd, 0, SEEK_END));
+		close(fd);
+	}
+}
+
+/* ---- refusals that need no dma-buf ---- */
+
+FIXTURE(plain)
+{
+	pld_domain *domain;
+	pld_window_buffer *buffer;
+	bool exports;
+};
+
+FIXTURE_SETUP(plain)
+{
+	int fd;
+
+	self->domain = make_domain(NRANKS);
+	ASSERT_NE(NULL, self->domain);
+	ASSERT_EQ(0, pld_alloc_window_buffer(self->domain, BYTES - 1,
+					     &self->buffer));
+	self->exports = !pld_window_export(self->buffer, 0, 0, 0, &fd);
+	if (self->exports)
+		close(fd);
+}
+
+FIXTURE_TEARDOWN(plain)
+{
+	pld_domain_destroy(self->domain);
+}
+
+TEST_F(plain, import_refuses_what_is_no_dma_buf)
+{
+	int memfd = memfd_create("lib_dmabuf", MFD_CLOEXEC);
+	int file = open("/dev/null", O_RDWR | O_CLOEXEC), closed = dup(file);
+	pld_window_buffer *none = NULL;
+	char text[PLD_MESSAGE_BYTES];
+
+	close(closed);
+	ASSERT_EQ(0, ftruncate(memfd, BYTES));
+	for (int rank = 0; rank < NRANKS; rank++) {
+		int fds[NRANKS] = { -1, -1, -1 };
+
+		fds[rank] = closed;
+		snprintf(text, sizeof(text),
+			 "pld_window_import: fds[%d] is %d, which is not an open descriptor",
+			 rank, closed);
+		EXPECT_REFUSED(-EBADF, text,
+			       pld_window_import(self->domain, BYTES, fds,
+						 &none));
+		fds[rank] = -2;
+		snprintf(text, sizeof(text),
+			 "pld_signal_import: fds[%d] is -2, which is not an open descriptor",
+			 rank);
+		EXPECT_REFUSED(-EBADF, text,
+			       pld_signal_import(self->domain, PLD_SHAPE(2),
+						 fds, &none));
+		for (int i = 0; i < 2; i++) {
+			fds[rank] = i ? memfd : file;
+			snprintf(text, sizeof(text),
+				 "pld_window_import: fds[%d] is %d, which is not a dma-buf",
+				 rank, fds[rank]);
+			EXPECT_REFUSED(-EINVAL, text,
+				       pld_window_import(self->domain, BYTES,
+							 fds, &none));
+		}
+	}
+	EXPECT_EQ(NULL, none);
+	close(memfd);
+	close(file);
+}
+
+TEST_F(plain, import_refuses_arguments_that_make_no_sense)
+{
+	int fds[NRANKS] = { -1, -1, -1 };
+	pld_window_buffer *none;
+
+	EXPECT_REFUSED(-EINVAL, "pld_window_import: fds must not be NULL",
+		       pld_window_import(self->domain, BYTES, NULL, &none));
+	EXPECT_REFUSED(-EINVAL, "pld_signal_import: fds must not be NULL",
+		       pld_signal_import(self->domain, PLD_SHAPE(1), NULL,
+					 &none));
+	EXPECT_REFUSED(-EINVAL,
+		       "pld_window_import: domain and buffer must not be NULL",
+		       pld_window_import(NULL, BYTES, fds, &none));
+	EXPECT_REFUSED(-EINVAL,
+		       "pld_window_import: domain and buffer must not be NULL",
+		       pld_window_import(self->domain, BYTES, fds, NULL));
+	EXPECT_REFUSED(-EINVAL, "pld_window_import: 0 bytes, wanted at least 1",
+		       pld_window_import(self->domain, 0, fds, &none));
+	/* Nothing but memory of its own is an ordinary buffer. */
+	EXPECT_EQ(0, pld_window_import(self->domain, BYTES, fds, &none));
+}
+
+TEST_F(plain, read_only_dma_buf_is_refused)
+{
+	int fds[NRANKS] = { -1, heap_with(BYTES, O_RDONLY), -1 };
+	pld_window_buffer *none;
+
+	if (fds[1] < 0)
+		SKIP(return, "there is no system heap");
+	EXPECT_REFUSED(-EACCES,
+		       "pld_window_import: the dma-buf fds[1] can only be read, wanted one that can be written",
+		       pld_window_import(self->domain, BYTES, fds, &none));
+	close(fds[1]);
+}
+
+TEST_F(plain, export_refuses_what_is_not_there)
+{
+	int fd = -7;
+
+	EXPECT_REFUSED(-EINVAL,
+		       "pld_window_export: buffer and fd must not be NULL",
+		       pld_window_export(NULL, 0, 0, 0, &fd));
+	EXPECT_REFUSED(-EINVAL,
+		       "pld_window_export: buffer and fd must not be NULL",
+		       pld_window_export(self->buffer, 0, 0, 0, NULL));
+	EXPECT_REFUSED(-ERANGE, "pld_window_export: rank is 3, wanted 0 to 2",
+		       pld_window_export(self->buffer, NRANKS, 0, 0, &fd));
+	EXPECT_REFUSED(-ERANGE, "pld_window_export: rank is -1, wanted 0 to 2",
+		       pld_window_export(self->buffer, -1, 0, 0, &fd));
+	EXPECT_REFUSED(-EINVAL,
+		       "pld_window_export: offset is 8 and bytes is 0, wanted multiples of 4096",
+		       pld_window_export(self->buffer, 0, 8, 0, &fd));
+	EXPECT_REFUSED(-EINVAL,
+		       "pld_window_export: offset is 0 and bytes is 12287, wanted multiples of 4096",
+		       pld_window_export(self->buffer, 0, 0, BYTES - 1, &fd));
+	EXPECT_REFUSED(-ERANGE,
+		       "pld_window_export: offset is 12288 and bytes is 0, wanted at most 12288 bytes in all",
+		       pld_window_export(self->buffer, 0, BYTES, 0, &fd));
+	EXPECT_REFUSED(-ERANGE,
+		       "pld_window_export: offset is 4096 and bytes is 12288, wanted at most 12288 bytes in all",
+		       pld_window_export(self->buffer, 0, PAGE, BYTES, &fd));
+	EXPECT_EQ(-7, fd);
+}
+
+TEST_F(plain, export_without_udmabuf_says_so)
+{
+	int fd;
+
+	if (strcmp(pld_domain_platform(self->domain), "memfd") ||
+	    !access("/dev/udmabuf", F_OK))
+		SKIP(return, "exports work here");
+	EXPECT_REFUSED(-EOPNOTSUPP,
+		       "pld_window_export: platform memfd: the kernel has no /dev/udmabuf (CONFIG_UDMABUF); platform kmod needs none",
+		       pld_window_export(self->buffer, 0, 0, 0, &fd));
+}
+
+TEST_F(plain, more_than_udmabuf_takes_is_EFBIG)
+{
+	pld_window_buffer *large;
+	int fd;
+
+	if (!self->exports || strcmp(pld_domain_platform(self->domain), "memfd"))
+		SKIP(return, "no platform memfd with udmabuf");
+	/* udmabuf's limit is 64 MiB where nobody has set another. */
+	ASSERT_EQ(0, pld_alloc_window_buffer(self->domain, (64u << 20) + PAGE,
+					     &large));
+	EXPECT_REFUSED(-EFBIG,
+		       "pld_window_export: platform memfd: /dev/udmabuf does not take 67112960 bytes; its limit is in /sys/module/udmabuf/parameters/size_limit_mb",
+		       pld_window_export(large, 0, 0, 0, &fd));
+	pld_free_window_buffer(large);
+}
+
+/* ---- export ---- */
+
+static int fill_own(pld_domain *domain, void *buffer)
+{
+	pld_distributed_tensor bytes;
+
+	PLD_TRY(pld_window(buffer, PLD_SHAPE(BYTES - 1), PLD_UINT8, &bytes));
+	golden_fill(bytes.data, BYTES - 1, (unsigned int)pld_rank(domain));
+	return 0;
+}
+
+TEST_F(plain, export_shows_each_ranks_memory_beyond_the_domains_end)
+{
+	unsigned char *seen[NRANKS], *part;
+	int fd;
+
+	if (!self->exports)
+		SKIP(return, "this kernel and platform export nothing");
+	RUN(self->domain, fill_own, self->buffer);
+	for (int rank = 0; rank < NRANKS; rank++) {
+		ASSERT_EQ(0, pld_window_export(self->buffer, rank, 0, 0, &fd));
+		EXPECT_EQ(FD_CLOEXEC, fcntl(fd, F_GETFD));
+		EXPECT_EQ(BYTES, lseek(fd, 0, SEEK_END));
+		seen[rank] = mmap(NULL, BYTES, PROT_READ | PROT_WRITE,
+				  MAP_SHARED, fd, 0);
+		ASSERT_NE(MAP_FAILED, seen[rank]);
+		close(fd);
+	}
+	ASSERT_EQ(0, pld_window_export(self->buffer, 1, PAGE, PAGE, &fd));
+	EXPECT_EQ(PAGE, lseek(fd, 0, SEEK_END));
+	part = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	ASSERT_NE(MAP_FAILED, part);
+	close(fd);
+	EXPECT_EQ(0, memcmp(part, seen[1] + PAGE, PAGE));
+	pld_domain_destroy(self->domain);
+	self->domain = NULL;
+	for (int rank = 0; rank < NRANKS; rank++)
+		EXPECT_EQ(BYTES - 1, golden_differs(seen[rank], BYTES - 1,
+						    (unsigned int)rank));
+	part[0] ^= 0xff;
+	EXPECT_EQ(part[0], seen[1][PAGE]);
+}
+
+/* A child of a rank has none of its rights. */
+static int child_is_refused(pld_window_buffer *buffer)
+{
+	pid_t child = fork();
+	int fd, status;
+
+	if (!child)
+		_exit(pld_window_export(buffer, 0, 0, 0, &fd) == -EPERM ? 0 : 1);
+	CHECK(waitpid(child, &status, 0) == child);
+	CHECK_EQ(0, status);
+	return 0;
+}
+
+static int export_as_rank(pld_domain *domain, void *buffer)
+{
+	int me = pld_rank(domain), fd;
+	const unsigned char *seen;
+
+	PLD_TRY(child_is_refused(buffer));
+	if (!strcmp(pld_domain_platform(domain), "memfd")) {
+		CHECK_REFUSED(-EOPNOTSUPP,
+			      "pld_window_export: platform memfd exports on the host side only, not in a rank",
+			      pld_window_export(buffer, me, 0, 0, &fd));
+		return 0;
+	}
+	CHECK_EQ(0, pld_window_export(buffer, (me + 1) % NRANKS, 0, 0, &fd));
+	seen = mmap(NULL, BYTES, PROT_READ, MAP_SHARED, fd, 0);
+	CHECK(seen != MAP_FAILED);
+	CHECK_EQ(BYTES - 1, golden_differs(seen, BYTES - 1,
+					   (unsigned int)(me + 1) % NRANKS));
+	return 0;
+}
+
+TEST_F(plain, rank_exports_and_its_child_does_not)
+{
+	RUN(self->domain, fill_own, self->buffer);
+	RUN(self->domain, export_as_rank, self->buffer);
+}
+
+static int import_as_rank(pld_domain *domain, void *arg)
+{
+	int fds[NRANKS] = { -1, -1, -1 }, me = pld_rank(domain);
+	char text[PLD_MESSAGE_BYTES];
+	pld_window_buffer *none;
+
+	snprintf(text, sizeof(text),
+		 "pld_window_import: only the host side can do this, not rank %d",
+		 me);
+	CHECK_REFUSED(-EPERM, text,
+		      pld_window_import(domain, BYTES, fds, &none));
+	return 0;
+}
+
+TEST_F(plain, rank_does_not_import)
+{
+	RUN(self->domain, import_as_rank, NULL);
+}
+
+TEST_F(plain, part_of_imported_memory_is_not_exported)
+{
+	int fds[NRANKS] = { -1, -1, -1 }, fd;
+	pld_window_buffer *buffer;
+
+	if (!self->exports)
+		SKIP(return, "this kernel and platform export nothing");
+	ASSERT_EQ(0, pld_window_export(self->buffer, 1, 0, 0, &fds[2]));
+	ASSERT_EQ(0, pld_window_import(self->domain, BYTES, fds, &buffer));
+	EXPECT_REFUSED(-EINVAL,
+		       "pld_window_export: the memory of rank 2 was imported, wanted all of its 12288 bytes, not 8192",
+		       pld_window_export(buffer, 2, PAGE, 0, &fd));
+	close(fds[2]);
+}
+
+LIB_TEST_MAIN
