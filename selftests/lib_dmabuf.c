@@ -18,6 +18,7 @@
 
 #include "lib_golden.h"
 #include "lib_test.h"
+#include "pld_exporter.h"
 
 #define NRANKS 3
 #define PAGE 4096
@@ -526,6 +527,69 @@ TEST_F(plain, read_only_dma_buf_is_refused)
 		       "pld_window_import: the dma-buf fds[1] can only be read, wanted one that can be written",
 		       pld_window_import(self->domain, BYTES, fds, &none));
 	close(fds[1]);
+}
+
+TEST_F(plain, what_drivers_lack_is_told)
+{
+	static const struct {
+		__u32 lacks;
+		int error;
+		const char *message;
+	} cases[] = {
+		{ TEST_NO_MMAP, -ENODEV,
+		  "pld_signal_import: the dma-buf fds[1] cannot be mapped by a process" },
+		{ TEST_MAP_FAILS, -EIO,
+		  "pld_signal_import: the dma-buf fds[1] cannot be mapped by the device of rank 1" },
+		{ TEST_NO_VMAP, -ENXIO,
+		  "pld_signal_import: the dma-buf fds[1] cannot be seen by the kernel, wanted memory whose cells it can wait for" },
+	};
+	bool kmod = !strcmp(pld_domain_platform(self->domain), "kmod");
+	int exporter = exporter_open();
+
+	if (exporter < 0)
+		SKIP(return, "there is no " EXPORTER_NODE
+			     " (module pld_test_exporter)");
+	/* Memfd needs none but the first. */
+	for (size_t i = 0; i < (kmod ? ARRAY_SIZE(cases) : 1); i++) {
+		int fds[NRANKS] = { -1, -1, -1 };
+		pld_window_buffer *none;
+
+		fds[1] = exporter_make(exporter, BYTES, cases[i].lacks);
+		EXPECT_REFUSED(cases[i].error, cases[i].message,
+			       pld_signal_import(self->domain, PLD_SHAPE(2),
+						 fds, &none));
+		close(fds[1]);
+	}
+	EXPECT_EQ(0, exporter_count(exporter).buffers);
+	close(exporter);
+}
+
+static int wait_unseen(pld_domain *domain, void *buffer)
+{
+	pld_distributed_tensor cells;
+
+	PLD_TRY(pld_window(buffer, PLD_SHAPE(8), PLD_INT32, &cells));
+	/* Spins first, and sleeps then. */
+	CHECK_REFUSED(-ENXIO,
+		      "waiting for a cell: the kernel cannot see the imported memory that it is in",
+		      pld_system_wait(&cells, PLD_AT(0), 1, PLD_EQ));
+	return 0;
+}
+
+TEST_F(plain, wait_that_the_kernel_cannot_see_says_so)
+{
+	int exporter = exporter_open(), fds[NRANKS];
+	pld_window_buffer *buffer;
+
+	if (exporter < 0 || strcmp(pld_domain_platform(self->domain), "kmod"))
+		SKIP(return, "no platform kmod with pld_test_exporter");
+	for (int rank = 0; rank < NRANKS; rank++)
+		fds[rank] = exporter_make(exporter, BYTES, TEST_NO_VMAP);
+	ASSERT_EQ(0, pld_window_import(self->domain, BYTES, fds, &buffer));
+	RUN(self->domain, wait_unseen, buffer);
+	for (int rank = 0; rank < NRANKS; rank++)
+		close(fds[rank]);
+	close(exporter);
 }
 
 TEST_F(plain, export_refuses_what_is_not_there)

@@ -369,6 +369,9 @@ static int kmod_block(pld_domain *domain, const struct pld_wants *wants,
 		/* That it is broken may be known before it is published. */
 		if (!pld_healthy(domain))
 			return -EOWNERDEAD;
+		if (errno == ENXIO)
+			return pld_error(ENXIO,
+					 "waiting for a cell: the kernel cannot see the imported memory that it is in");
 		if (errno != EINTR && errno != EAGAIN && errno != ETIMEDOUT &&
 		    errno != EOWNERDEAD && errno != ECANCELED)
 			return pld_error(errno, "waiting for a cell: %s",
