@@ -27,8 +27,8 @@ struct pld_import {
 	struct dma_buf *dmabuf;
 	struct dma_buf_attachment *attachment;
 	struct sg_table *sgt;
-	struct mutex lock;
-	struct iosys_map view;	/* protected by @lock; not set: no view yet */
+	struct mutex lock;		/* protects @view */
+	struct iosys_map view;		/* not set: there is none yet */
 };
 
 struct pld_import *pld_import_create(int fd, struct device *dev, u64 size);

@@ -201,16 +201,15 @@ static bool is_imported(const struct recipe *recipe, u32 rank)
 }
 
 /*
- * Bytes per rank that could be had now, by those that do not import. The last
- * part of the system's memory is nobody's to take: without it others would meet
- * the OOM killer.
+ * Bytes per rank that could be had now, by those that do not import; U64_MAX
+ * when there are none. The last part of the system's memory is nobody's to take:
+ * without it others would meet the OOM killer.
  */
 static u64 available_memory(struct pld_domain *domain,
 			    const struct recipe *recipe)
 {
-	u64 pages = si_mem_available();
+	u64 pages = si_mem_available(), available = U64_MAX;
 	struct pld_device *device;
-	u64 available = U64_MAX;
 	u32 rank, nr = 0;
 
 	for (rank = 0; rank < domain->nr_ranks; rank++) {
@@ -220,8 +219,10 @@ static u64 available_memory(struct pld_domain *domain,
 		available = min(available, pld_device_available(device));
 		nr++;
 	}
+	if (!nr)
+		return U64_MAX;
 	pages -= pages / 32;
-	available = min(available, (pages / (nr ?: 1)) << PAGE_SHIFT);
+	available = min(available, (pages / nr) << PAGE_SHIFT);
 	return round_down(available, PAGE_SIZE);
 }
 

@@ -8,11 +8,11 @@
  *    PLD_IOC_DOMAIN_CREATE and PLD_IOC_JOIN;
  *  - a *rank file*, a device file after PLD_IOC_JOIN. It is one process's
  *    membership of a domain and can be used by that process only. It answers
- *    PLD_IOC_INFO, PLD_IOC_LEAVE, PLD_IOC_WAIT, PLD_IOC_RING and PLD_IOC_FAIL,
+ *    PLD_IOC_INFO, PLD_IOC_LEAVE, PLD_IOC_WAIT, PLD_IOC_RING, PLD_IOC_FAIL and
  *    PLD_IOC_WINDOW_EXPORT, and mmap();
  *  - a *domain file*, returned by PLD_IOC_DOMAIN_CREATE. Holding it is the
  *    permission to join; it passes over fork() and SCM_RIGHTS. It answers
- *    PLD_IOC_WINDOW_ALLOC, PLD_IOC_WINDOW_FREE, PLD_IOC_FAIL and
+ *    PLD_IOC_WINDOW_ALLOC, PLD_IOC_WINDOW_FREE, PLD_IOC_FAIL,
  *    PLD_IOC_DOMAIN_RESET, PLD_IOC_WINDOW_EXPORT and PLD_IOC_WINDOW_IMPORT.
  *
  * Ending: when a rank's process goes away, or closes its rank file, without
@@ -478,7 +478,7 @@ struct pld_sim_window_export {
  *	memory is one of the dma-buf; in one that covers more, imported memory
  *	is not there (SIGBUS)
  * @available: out, also with ENOMEM: as in struct pld_sim_window_alloc, for
- *	those ranks whose memory is not imported
+ *	those ranks whose memory is not imported; 2^64 - 1 when there are none
  * @refused: out, also with an error: the rank whose descriptor is the cause
  *	of the error, otherwise PLD_SIM_NO_RANK
  * @__reserved: must be 0
