@@ -16,6 +16,7 @@
 #include "ioctl.h"
 #include "mmap.h"
 #include "rank.h"
+#include "watch.h"
 
 struct pld_chardev {
 	struct device dev;
@@ -97,6 +98,14 @@ static long chardev_ioctl(struct file *file, unsigned int cmd,
 	return pld_ioctl(&call, cmd, arg);
 }
 
+static __poll_t chardev_poll(struct file *file, struct poll_table_struct *table)
+{
+	struct pld_member *member = file_member(file);
+
+	/* Who polls too early would never be woken. */
+	return member ? pld_member_poll(member, file, table) : EPOLLERR;
+}
+
 static int chardev_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	struct pld_member *member = file_member(file);
@@ -117,6 +126,7 @@ static const struct file_operations pld_chardev_fops = {
 	.release = chardev_release,
 	.unlocked_ioctl = chardev_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
+	.poll = chardev_poll,
 	.mmap = chardev_mmap,
 	.get_unmapped_area = thp_get_unmapped_area,
 };

@@ -8,6 +8,8 @@
 #define PLD_SIM_COMPAT_H
 
 #include <linux/dma-buf.h>
+#include <linux/eventfd.h>
+#include <linux/hrtimer.h>
 #include <linux/mm.h>
 
 #include "probes.h"
@@ -54,6 +56,28 @@ static inline vm_fault_t pld_insert_pfn_pmd(struct vm_fault *vmf,
 	return VM_FAULT_FALLBACK;
 }
 #endif
+
+static inline void pld_eventfd_signal(struct eventfd_ctx *eventfd)
+{
+#ifdef PLD_HAVE_EVENTFD_SIGNAL_COUNT
+	eventfd_signal(eventfd, 1);
+#else
+	eventfd_signal(eventfd);
+#endif
+}
+
+static inline void
+pld_hrtimer_setup(struct hrtimer *timer,
+		  enum hrtimer_restart (*function)(struct hrtimer *timer),
+		  clockid_t clock, enum hrtimer_mode mode)
+{
+#ifdef PLD_HAVE_HRTIMER_SETUP
+	hrtimer_setup(timer, function, clock, mode);
+#else
+	hrtimer_init(timer, clock, mode);
+	timer->function = function;
+#endif
+}
 
 /* The size argument of vm_operations_struct.huge_fault, and its PMD value. */
 #ifdef PLD_HAVE_PAGE_ENTRY_SIZE

@@ -9,6 +9,7 @@
 #include <linux/fs.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/poll.h>
 #include <linux/slab.h>
 
 #include "device.h"
@@ -60,6 +61,7 @@ static int init_rank(struct pld_rank *rank, struct pld_device *device)
 {
 	rank->device = device;
 	init_waitqueue_head(&rank->waiters);
+	init_waitqueue_head(&rank->pollers);
 	rank->doorbell = (void *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
 	return rank->doorbell ? 0 : -ENOMEM;
 }
@@ -171,12 +173,19 @@ bool pld_domain_break(struct pld_domain *domain,
 	return true;
 }
 
+/* After a failure, or the rank's end: there is no more to wait for. */
+void pld_rank_wake_all(struct pld_rank *rank)
+{
+	wake_up_all(&rank->waiters);
+	wake_up_poll(&rank->pollers, EPOLLERR | EPOLLHUP);
+}
+
 void pld_domain_wake_all(struct pld_domain *domain)
 {
 	u32 rank;
 
 	for (rank = 0; rank < domain->nr_ranks; rank++)
-		wake_up_all(&domain->ranks[rank].waiters);
+		pld_rank_wake_all(&domain->ranks[rank]);
 }
 
 int pld_ioctl_fail(struct pld_call *call)

@@ -14,6 +14,7 @@
  *	      pld_import.lock, a dma-buf's reservation lock, pld_export.lock
  *	      pld_domain.state_lock, the windows' xa_lock
  *	        pld_rank.waiters.lock
+ *	          pld_rank.pollers.lock, those of eventfds and fences
  *
  * None is held while user memory is read or written.
  */
@@ -43,6 +44,7 @@ struct pld_rank {
 	wait_queue_head_t waiters;
 	u32 nr_waiters;		/* protected by waiters.lock */
 	u32 nr_rings;		/* the same; readers need no lock */
+	wait_queue_head_t pollers;	/* of rank files */
 };
 
 struct pld_domain {
@@ -82,6 +84,7 @@ void pld_domain_put(struct pld_domain *domain);
 int pld_domain_error(const struct pld_domain *domain);
 bool pld_domain_break(struct pld_domain *domain,
 		      enum pld_sim_fail_reason reason, u32 rank, s32 code);
+void pld_rank_wake_all(struct pld_rank *rank);
 void pld_domain_wake_all(struct pld_domain *domain);
 
 int pld_ioctl_domain_create(struct pld_call *call);

@@ -16,6 +16,7 @@
 #include "ioctl.h"
 #include "rank.h"
 #include "wait.h"
+#include "watch.h"
 #include "window.h"
 
 enum pld_answers {
@@ -156,6 +157,34 @@ static const struct pld_ioctl_op pld_ops[] = {
 		.answers = PLD_ANSWERS_ALWAYS,
 		.func = pld_ioctl_window_import,
 		.finish = pld_finish_window_import,
+	},
+	[PLD_SIM_CMD_ARM] = {
+		.cmd = PLD_IOC_ARM,
+		.size = sizeof(struct pld_sim_arm),
+		.min_size = 24,
+		.kinds = PLD_RANK_FILE,
+		.flags = PLD_WAIT_ANY,
+		.func = pld_ioctl_arm,
+	},
+	[PLD_SIM_CMD_SIGNAL_EVENTFD] = {
+		.cmd = PLD_IOC_SIGNAL_EVENTFD,
+		.size = sizeof(struct pld_sim_signal_eventfd),
+		.min_size = 56,
+		.kinds = PLD_RANK_FILE,
+		.flags = PLD_WAIT_ANY | PLD_SIGNAL_ASK | PLD_SIGNAL_END,
+		.answers = PLD_ANSWERS_SUCCESS,
+		.func = pld_ioctl_signal_eventfd,
+		.finish = pld_finish_signal_eventfd,
+	},
+	[PLD_SIM_CMD_SIGNAL_FENCE] = {
+		.cmd = PLD_IOC_SIGNAL_FENCE,
+		.size = sizeof(struct pld_sim_signal_fence),
+		.min_size = 32,
+		.kinds = PLD_RANK_FILE,
+		.flags = PLD_WAIT_ANY,
+		.answers = PLD_ANSWERS_SUCCESS,
+		.func = pld_ioctl_signal_fence,
+		.finish = pld_finish_signal_fence,
 	},
 };
 

@@ -14,6 +14,7 @@ struct file;
 struct pld_domain;
 struct pld_file;
 struct pld_member;
+struct pld_watch;
 
 enum pld_file_kind {
 	PLD_DEVICE_FILE = BIT(0),
@@ -26,6 +27,7 @@ struct pld_call {
 	struct pld_file *file;		/* of device and rank files */
 	struct pld_member *member;	/* of rank files */
 	struct pld_domain *domain;	/* of rank and domain files */
+	struct pld_watch *new_watch;
 	union {
 		struct file *new_file;
 		struct pld_member *new_member;
@@ -47,6 +49,9 @@ struct pld_call {
 		struct pld_sim_domain_reset domain_reset;
 		struct pld_sim_window_export window_export;
 		struct pld_sim_window_import window_import;
+		struct pld_sim_arm arm;
+		struct pld_sim_signal_eventfd signal_eventfd;
+		struct pld_sim_signal_fence signal_fence;
 	} args;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The module: parameters, loading and unloading. Open files, and so domains,
- * ranks, windows and waits, pin it: at unloading there is nothing left but what
- * is made here.
+ * ranks, windows and waits, pin it, and so do fences: at unloading there is
+ * nothing left but what is made here, and what a watch leaves to a worker.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -14,6 +14,8 @@
 #include "compat.h"
 #include "debugfs.h"
 #include "device.h"
+#include "fence.h"
+#include "watch.h"
 
 static unsigned int devices = 8;
 module_param(devices, uint, 0444);
@@ -56,6 +58,8 @@ destroy_devices:
 static void __exit pld_sim_exit(void)
 {
 	pld_chardev_destroy();
+	pld_watches_flush();
+	pld_fences_flush();
 	pld_debugfs_destroy();
 	pld_devices_destroy();
 }

@@ -6,7 +6,7 @@
 
 pld_sim-y := $(addprefix $(pld-dir),main.o chardev.o ioctl.o device.o domain.o \
 	rank.o memory.o window.o mmap.o fault.o export.o import.o wait.o \
-	debugfs.o trace.o)
+	watch.o fence.o debugfs.o trace.o)
 
 # Inside a kernel tree $(src) is relative to the source tree, or is not,
 # depending on the version.
@@ -25,7 +25,7 @@ CFLAGS_$(pld-dir)main.o += -DPLD_VERSION=\"$(PLD_VERSION)\"
 # again for another kernel and for a changed one.
 pld-headers := $(wildcard $(objtree)/include/generated/utsrelease.h \
 	$(addprefix $(srctree)/include/linux/,mm.h huge_mm.h pfn_t.h device.h \
-	dma-buf.h module.h))
+	dma-buf.h eventfd.h hrtimer.h module.h))
 
 quiet_cmd_pld_probe = PROBE   $@
       cmd_pld_probe = $(CONFIG_SHELL) $< \

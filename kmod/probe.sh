@@ -79,3 +79,22 @@ probe NAMESPACE_TOKEN "$@" <<'END'
 #include <linux/module.h>
 MODULE_IMPORT_NS(DMA_BUF);
 END
+
+probe EVENTFD_SIGNAL_COUNT "$@" <<'END'
+#include <linux/eventfd.h>
+void f(struct eventfd_ctx *eventfd);
+void f(struct eventfd_ctx *eventfd)
+{
+	eventfd_signal(eventfd, 1);
+}
+END
+
+probe HRTIMER_SETUP "$@" <<'END'
+#include <linux/hrtimer.h>
+enum hrtimer_restart g(struct hrtimer *timer);
+void f(struct hrtimer *timer);
+void f(struct hrtimer *timer)
+{
+	hrtimer_setup(timer, g, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+}
+END

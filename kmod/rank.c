@@ -12,6 +12,7 @@
 #include "ioctl.h"
 #include "rank.h"
 #include "trace.h"
+#include "watch.h"
 
 static void set_rank_state(struct pld_member *member,
 			   enum pld_sim_rank_state state)
@@ -67,6 +68,7 @@ void pld_member_destroy(struct pld_member *member)
 {
 	pld_member_died(member);
 	mmu_notifier_unregister(&member->notifier, member->notifier.mm);
+	pld_member_destroy_watches(member);
 	pld_domain_put(member->domain);
 	kfree(member);
 }
@@ -82,6 +84,7 @@ static struct pld_member *create_member(struct pld_domain *domain, u32 rank)
 	member->files = current->files;
 	member->rank = rank;
 	member->notifier.ops = &pld_notifier_ops;
+	pld_member_init_watches(member);
 	member->domain = domain;
 	pld_domain_get(domain);
 
@@ -193,6 +196,6 @@ int pld_ioctl_leave(struct pld_call *call)
 		return -ENOTCONN;
 	trace_pld_rank_leave(domain->id, member->rank);
 	/* Its other threads may be waiting. */
-	wake_up_all(&domain->ranks[member->rank].waiters);
+	pld_rank_wake_all(&domain->ranks[member->rank]);
 	return 0;
 }

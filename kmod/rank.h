@@ -13,11 +13,13 @@
 #define PLD_SIM_RANK_H
 
 #include <linux/fs.h>
+#include <linux/list.h>
 #include <linux/mmu_notifier.h>
 #include <linux/types.h>
 
 struct pld_call;
 struct pld_domain;
+struct pld_watch;
 
 struct pld_member {
 	struct mmu_notifier notifier;	/* holds the address space's struct */
@@ -25,6 +27,12 @@ struct pld_member {
 	struct pld_domain *domain;	/* a reference */
 	u32 rank;
 	bool joined;	/* protected by domain->state_lock; a hint without */
+
+	/* Its watches (watch.h), protected by the lock of the rank's queue. */
+	struct pld_watch *armed;	/* for poll, or NULL */
+	struct list_head signals;	/* for eventfds, until they are ended */
+	u32 nr_signals;			/* those, and for fences */
+	u64 last_cookie;
 };
 
 void pld_member_died(struct pld_member *member);

@@ -28,6 +28,9 @@
  * it. What the ringer wrote before it rang needs no look by the kernel: when
  * the caller did not see it, the bell has advanced since, by B with D.
  *
+ * A watch (watch.h) is in the queue without sleeping: it takes A and B in one
+ * when it enters, and looks inside of each wake-up.
+ *
  * Failure, and leaving, use the queue in the same way: state is changed first,
  * then all are woken, and a waiter looks after B.
  *
@@ -55,10 +58,7 @@ module_param(recheck_ms, uint, 0444);
 MODULE_PARM_DESC(recheck_ms,
 		 "after how many ms a sleeping wait looks at its cell by itself (default 20; 0: never)");
 
-/* By how much a sleep may end late, in favour of fewer timer interrupts. */
-#define PLD_SLACK (50 * NSEC_PER_USEC)
-
-static bool waits_for(const struct pld_waiter *waiter,
+bool pld_waiter_wants(const struct pld_waiter *waiter,
 		      const struct pld_cell *cell)
 {
 	u32 i;
@@ -77,16 +77,23 @@ static int wake_waiter(struct wait_queue_entry *entry, unsigned int mode,
 		container_of(entry, struct pld_waiter, entry);
 
 	/* No cell is named when the domain broke. */
-	if (key && !waits_for(waiter, key))
+	if (key && !pld_waiter_wants(waiter, key))
 		return 0;
 	return autoremove_wake_function(entry, mode, sync, key);
+}
+
+void pld_add_waiters(struct pld_rank *rank, int nr)
+{
+	lockdep_assert_held(&rank->waiters.lock);
+
+	rank->nr_waiters += nr;
+	WRITE_ONCE(rank->doorbell->waiters, rank->nr_waiters);
 }
 
 static void add_waiters(struct pld_rank *rank, int nr)
 {
 	spin_lock_irq(&rank->waiters.lock);
-	rank->nr_waiters += nr;
-	WRITE_ONCE(rank->doorbell->waiters, rank->nr_waiters);
+	pld_add_waiters(rank, nr);
 	spin_unlock_irq(&rank->waiters.lock);
 }
 
@@ -97,9 +104,7 @@ static bool holds(const struct pld_wanted *wanted, s32 value)
 	return value >= wanted->expected;
 }
 
-/* Answers which condition decided, and with what value. */
-static bool satisfied(const struct pld_waiter *waiter,
-		      struct pld_sim_wait *args)
+bool pld_waiter_look(const struct pld_waiter *waiter, struct pld_look *look)
 {
 	bool any = waiter->flags & PLD_WAIT_ANY;
 	u32 i;
@@ -110,8 +115,8 @@ static bool satisfied(const struct pld_waiter *waiter,
 		bool decides = holds(wanted, value) == any;
 
 		if (decides || !i) {
-			args->index = i;
-			args->value = value;
+			look->index = i;
+			look->value = value;
 		}
 		if (decides)
 			return any;
@@ -119,23 +124,26 @@ static bool satisfied(const struct pld_waiter *waiter,
 	return !any;
 }
 
+ktime_t pld_next_look(ktime_t deadline)
+{
+	if (!recheck_ms)
+		return deadline;
+	return min(deadline, ktime_add_ms(ktime_get(), recheck_ms));
+}
+
 static void sleep_until(ktime_t deadline)
 {
-	ktime_t until = deadline;
+	ktime_t until = pld_next_look(deadline);
 
-	if (recheck_ms)
-		until = min(until, ktime_add_ms(ktime_get(), recheck_ms));
 	schedule_hrtimeout_range_clock(&until, PLD_SLACK, HRTIMER_MODE_ABS,
 				       CLOCK_MONOTONIC);
 }
 
-/* 1 when there is a reason to go on waiting, otherwise the wait's result. */
-static int check_wait(const struct pld_member *member,
-		      const struct pld_rank *rank,
-		      const struct pld_waiter *waiter,
-		      struct pld_sim_wait *args)
+int pld_waiter_check(const struct pld_waiter *waiter,
+		     const struct pld_member *member, ktime_t deadline,
+		     struct pld_look *look)
 {
-	bool done = satisfied(waiter, args);
+	bool done = pld_waiter_look(waiter, look);
 	int ret = pld_domain_error(member->domain);
 
 	if (ret)
@@ -144,12 +152,23 @@ static int check_wait(const struct pld_member *member,
 		return -ENOTCONN;
 	if (done)
 		return 0;
-	if (ktime_get() >= args->deadline_ns)
-		return -ETIMEDOUT;
-	if (waiter->flags & PLD_WAIT_BELL &&
+	return ktime_get() >= deadline ? -ETIMEDOUT : 1;
+}
+
+static int check_wait(const struct pld_member *member,
+		      const struct pld_rank *rank,
+		      const struct pld_waiter *waiter,
+		      struct pld_sim_wait *args)
+{
+	struct pld_look look;
+	int ret = pld_waiter_check(waiter, member, args->deadline_ns, &look);
+
+	args->index = look.index;
+	args->value = look.value;
+	if (ret == 1 && waiter->flags & PLD_WAIT_BELL &&
 	    READ_ONCE(rank->nr_rings) != waiter->bell)
 		return -EAGAIN;
-	return 1;
+	return ret;
 }
 
 /* Nothing between prepare and sleep may sleep by itself. */
@@ -177,8 +196,8 @@ static int wait_loop(const struct pld_member *member, struct pld_rank *rank,
 	return ret;
 }
 
-static void trace_begin(const struct pld_member *member,
-			const struct pld_waiter *waiter)
+void pld_waiter_trace(const struct pld_waiter *waiter,
+		      const struct pld_member *member)
 {
 	u32 id = member->domain->id, i;
 
@@ -193,7 +212,7 @@ static int wait_for_cells(const struct pld_member *member,
 	struct pld_rank *rank = &member->domain->ranks[member->rank];
 	int ret;
 
-	trace_begin(member, waiter);
+	pld_waiter_trace(waiter, member);
 	add_waiters(rank, 1);
 	/* Barrier A. */
 	smp_mb();
@@ -254,7 +273,7 @@ static int take_condition(const struct pld_member *member,
 	return 0;
 }
 
-static void free_waiter(struct pld_waiter *waiter)
+void pld_waiter_free(struct pld_waiter *waiter)
 {
 	while (waiter->nr)
 		pld_window_put(waiter->wanted[--waiter->nr].memory);
@@ -262,7 +281,7 @@ static void free_waiter(struct pld_waiter *waiter)
 }
 
 static struct pld_waiter *
-create_waiter(const struct pld_member *member, const struct pld_sim_wait *args,
+create_waiter(const struct pld_member *member, u32 flags,
 	      const struct pld_sim_condition *conditions, u32 nr)
 {
 	struct pld_waiter *waiter;
@@ -273,13 +292,12 @@ create_waiter(const struct pld_member *member, const struct pld_sim_wait *args,
 		return ERR_PTR(-ENOMEM);
 	init_wait_entry(&waiter->entry, 0);
 	waiter->entry.func = wake_waiter;
-	waiter->flags = args->flags;
-	waiter->bell = args->bell;
+	waiter->flags = flags;
 	while (waiter->nr < nr) {
 		ret = take_condition(member, &conditions[waiter->nr],
 				     &waiter->wanted[waiter->nr]);
 		if (ret) {
-			free_waiter(waiter);
+			pld_waiter_free(waiter);
 			return ERR_PTR(ret);
 		}
 		waiter->nr++;
@@ -299,26 +317,33 @@ static struct pld_waiter *one_waiter(const struct pld_member *member,
 
 	if (args->conditions)
 		return ERR_PTR(-EINVAL);
-	return create_waiter(member, args, &condition, 1);
+	return create_waiter(member, args->flags, &condition, 1);
+}
+
+struct pld_waiter *pld_waiter_create(const struct pld_member *member, u32 flags,
+				     u64 address, u32 nr)
+{
+	struct pld_sim_condition *conditions;
+	struct pld_waiter *waiter;
+
+	if (!nr || nr > PLD_SIM_MAX_CONDITIONS)
+		return ERR_PTR(-EINVAL);
+	conditions = memdup_user(u64_to_user_ptr(address),
+				 array_size(nr, sizeof(*conditions)));
+	if (IS_ERR(conditions))
+		return ERR_CAST(conditions);
+	waiter = create_waiter(member, flags, conditions, nr);
+	kfree(conditions);
+	return waiter;
 }
 
 static struct pld_waiter *several_waiter(const struct pld_member *member,
 					 const struct pld_sim_wait *args)
 {
-	struct pld_sim_condition *conditions;
-	struct pld_waiter *waiter;
-
-	if (args->offset || args->window || args->cmp || args->expected ||
-	    args->nr_conditions > PLD_SIM_MAX_CONDITIONS)
+	if (args->offset || args->window || args->cmp || args->expected)
 		return ERR_PTR(-EINVAL);
-	conditions = memdup_user(u64_to_user_ptr(args->conditions),
-				 array_size(args->nr_conditions,
-					    sizeof(*conditions)));
-	if (IS_ERR(conditions))
-		return ERR_CAST(conditions);
-	waiter = create_waiter(member, args, conditions, args->nr_conditions);
-	kfree(conditions);
-	return waiter;
+	return pld_waiter_create(member, args->flags, args->conditions,
+				 args->nr_conditions);
 }
 
 int pld_ioctl_wait(struct pld_call *call)
@@ -338,8 +363,9 @@ int pld_ioctl_wait(struct pld_call *call)
 		waiter = one_waiter(call->member, args);
 	if (IS_ERR(waiter))
 		return PTR_ERR(waiter);
+	waiter->bell = args->bell;
 	ret = wait_for_cells(call->member, waiter, args);
-	free_waiter(waiter);
+	pld_waiter_free(waiter);
 	return ret;
 }
 

@@ -202,6 +202,77 @@ static inline int sim_wait_for(int fd, __u32 flags,
 	return ret;
 }
 
+static inline int sim_arm(int fd, __u32 flags,
+			  const struct pld_sim_condition *conditions, __u32 nr)
+{
+	struct pld_sim_arm arg = {
+		.size = sizeof(arg),
+		.flags = flags,
+		.conditions = (uintptr_t)conditions,
+		.nr_conditions = nr,
+	};
+
+	return sim_ioctl(fd, PLD_IOC_ARM, &arg);
+}
+
+/* *@cookie gets the signal's name. */
+static inline int sim_signal(int fd, __u32 flags,
+			     const struct pld_sim_condition *conditions,
+			     __u32 nr, int eventfd, __s64 deadline,
+			     __u64 *cookie)
+{
+	struct pld_sim_signal_eventfd arg = {
+		.size = sizeof(arg),
+		.flags = flags,
+		.conditions = (uintptr_t)conditions,
+		.nr_conditions = nr,
+		.eventfd = eventfd,
+		.deadline_ns = deadline,
+	};
+	int ret = sim_ioctl(fd, PLD_IOC_SIGNAL_EVENTFD, &arg);
+
+	*cookie = arg.cookie;
+	return ret;
+}
+
+/*
+ * PLD_SIGNAL_ASK or PLD_SIGNAL_END; the result of the signal, or INT32_MIN with
+ * errno when there is none. @answer may be NULL.
+ */
+static inline __s32 sim_signal_result(int fd, __u32 how, __u64 cookie,
+				      struct sim_answer *answer)
+{
+	struct pld_sim_signal_eventfd arg = {
+		.size = sizeof(arg),
+		.flags = how,
+		.cookie = cookie,
+	};
+
+	if (ioctl(fd, PLD_IOC_SIGNAL_EVENTFD, &arg))
+		return INT32_MIN;
+	if (answer)
+		*answer = (struct sim_answer){ arg.index, arg.value };
+	return arg.result;
+}
+
+/* Returns the sync_file. */
+static inline int sim_fence(int fd, __u32 flags,
+			    const struct pld_sim_condition *conditions,
+			    __u32 nr, __s64 deadline)
+{
+	struct pld_sim_signal_fence arg = {
+		.size = sizeof(arg),
+		.flags = flags,
+		.conditions = (uintptr_t)conditions,
+		.nr_conditions = nr,
+		.out_fd = -1,
+		.deadline_ns = deadline,
+	};
+	int ret = sim_ioctl(fd, PLD_IOC_SIGNAL_FENCE, &arg);
+
+	return ret ? ret : arg.out_fd;
+}
+
 static inline int sim_ring(int fd, __u32 window, __u32 rank, __u64 offset)
 {
 	struct pld_sim_ring arg = {

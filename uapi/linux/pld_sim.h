@@ -8,8 +8,9 @@
  *    PLD_IOC_DOMAIN_CREATE and PLD_IOC_JOIN;
  *  - a *rank file*, a device file after PLD_IOC_JOIN. It is one process's
  *    membership of a domain and can be used by that process only. It answers
- *    PLD_IOC_INFO, PLD_IOC_LEAVE, PLD_IOC_WAIT, PLD_IOC_RING, PLD_IOC_FAIL and
- *    PLD_IOC_WINDOW_EXPORT, and mmap();
+ *    PLD_IOC_INFO, PLD_IOC_LEAVE, PLD_IOC_WAIT, PLD_IOC_RING, PLD_IOC_FAIL,
+ *    PLD_IOC_WINDOW_EXPORT, PLD_IOC_ARM, PLD_IOC_SIGNAL_EVENTFD and
+ *    PLD_IOC_SIGNAL_FENCE, mmap() and poll();
  *  - a *domain file*, returned by PLD_IOC_DOMAIN_CREATE. Holding it is the
  *    permission to join; it passes over fork() and SCM_RIGHTS. It answers
  *    PLD_IOC_WINDOW_ALLOC, PLD_IOC_WINDOW_FREE, PLD_IOC_FAIL,
@@ -44,16 +45,17 @@
  *  - EOPNOTSUPP: a flag that this kernel does not know
  *  - EFAULT: an address that cannot be read or written
  *  - EBADF: the file descriptor of a join is not a domain file's; a
- *    descriptor of an import is not open
+ *    descriptor of an import, or an eventfd's, is not open
  *  - EACCES: open() without the node's permission; a mapping that would be
  *    executable, or writable where it says read-only; an import of a dma-buf
  *    that can only be read
  *  - EINTR: a signal whose handler does not restart system calls came during a
  *    wait or a join; nothing has changed, and the call can be made again
  *  - EOVERFLOW: arithmetic on the caller's numbers does not fit
- *  - ENOENT: no such device, no such window, or nothing at an mmap() offset
- *  - ERANGE: a rank or an offset outside its object, or a mapping, an export
- *    or an import that goes on behind it
+ *  - ENOENT: no such device, no such window, no such signal, or nothing at an
+ *    mmap() offset
+ *  - ERANGE: a rank or an offset outside its object; a mapping, an export or an
+ *    import that goes on behind it; a fence's deadline that is too far away
  *  - ENOTCONN: the file has not joined a domain
  *  - EISCONN: the file has joined a domain already
  *  - EPERM: a rank file in the hands of a process that did not join with it
@@ -65,8 +67,8 @@
  *    rank's device
  *  - ENXIO: the kernel cannot see the memory of a dma-buf: an import as a
  *    signal, or a wait
- *  - ENOSPC: PLD_SIM_MAX_WINDOWS windows are there, or mmap() offsets have run
- *    out
+ *  - ENOSPC: PLD_SIM_MAX_WINDOWS windows or PLD_SIM_MAX_SIGNALS signals are
+ *    there, or mmap() offsets have run out
  *  - EAGAIN: a wait with PLD_WAIT_BELL, whose bell was rung
  *  - ETIMEDOUT: a wait's deadline has passed; a domain broken by
  *    PLD_FAIL_TIMEOUT
@@ -90,6 +92,12 @@
 /** define PLD_SIM_MAX_CONDITIONS - most cells of one wait */
 #define PLD_SIM_MAX_CONDITIONS 64
 
+/** define PLD_SIM_MAX_SIGNALS - most eventfds and fences of one rank file */
+#define PLD_SIM_MAX_SIGNALS 256
+
+/** define PLD_SIM_MAX_FENCE_NS - how far away a fence's deadline may be */
+#define PLD_SIM_MAX_FENCE_NS 10000000000LL
+
 #define PLD_SIM_IOC_TYPE 0xB9
 
 enum {
@@ -105,6 +113,9 @@ enum {
 	PLD_SIM_CMD_DOMAIN_RESET = 0x09,
 	PLD_SIM_CMD_WINDOW_EXPORT = 0x0a,
 	PLD_SIM_CMD_WINDOW_IMPORT = 0x0b,
+	PLD_SIM_CMD_ARM = 0x0c,
+	PLD_SIM_CMD_SIGNAL_EVENTFD = 0x0d,
+	PLD_SIM_CMD_SIGNAL_FENCE = 0x0e,
 };
 
 /**
@@ -513,6 +524,116 @@ struct pld_sim_window_import {
 #define PLD_IOC_WINDOW_IMPORT \
 	_IO(PLD_SIM_IOC_TYPE, PLD_SIM_CMD_WINDOW_IMPORT)
 
+/**
+ * struct pld_sim_arm - ioctl(PLD_IOC_ARM), on rank files
+ * @size: sizeof(struct pld_sim_arm)
+ * @flags: 0 or PLD_WAIT_ANY
+ * @conditions: address of nr_conditions struct pld_sim_condition
+ * @nr_conditions: how many, at most PLD_SIM_MAX_CONDITIONS; 0 to arm nothing
+ * @__reserved: must be 0
+ *
+ * Arms the conditions in place of those before, for poll(), select() and epoll
+ * on the rank file. It polls EPOLLIN while they hold, each look being one at
+ * the cells; an edge-triggered epoll is told when they have come to hold, and
+ * again at each ring while they do. It polls EPOLLERR | EPOLLHUP when the domain
+ * is broken or the rank has ended, armed or not. In a process that did not
+ * join with it, and before it has joined, it polls EPOLLERR.
+ *
+ * For whoever changes a cell, armed conditions are a wait that sleeps.
+ */
+struct pld_sim_arm {
+	__u32 size;
+	__u32 flags;
+	__aligned_u64 conditions;
+	__u32 nr_conditions;
+	__u32 __reserved;
+};
+
+#define PLD_IOC_ARM _IO(PLD_SIM_IOC_TYPE, PLD_SIM_CMD_ARM)
+
+/**
+ * enum pld_sim_signal_flags - what to do with a signal that is there
+ * @PLD_SIGNAL_ASK: tell how it stands
+ * @PLD_SIGNAL_END: the same, and take it away
+ */
+enum pld_sim_signal_flags {
+	PLD_SIGNAL_ASK = 1 << 16,
+	PLD_SIGNAL_END = 1 << 17,
+};
+
+/**
+ * struct pld_sim_signal_eventfd - ioctl(PLD_IOC_SIGNAL_EVENTFD), on rank files
+ * @size: sizeof(struct pld_sim_signal_eventfd)
+ * @flags: 0 or PLD_WAIT_ANY, or one of enum pld_sim_signal_flags alone
+ * @conditions: address of nr_conditions struct pld_sim_condition
+ * @nr_conditions: how many, 1 to PLD_SIM_MAX_CONDITIONS
+ * @eventfd: an eventfd
+ * @deadline_ns: absolute CLOCK_MONOTONIC time in nanoseconds; at or below the
+ *	present, the cells are looked at once
+ * @cookie: out: names the signal, among those of this rank file; never 0
+ * @result: out, with PLD_SIGNAL_ASK and PLD_SIGNAL_END: EAGAIN, negative, while
+ *	it waits; otherwise why it told: 0 when the conditions held, or the
+ *	negative errno that a wait would have answered
+ * @index: out, with @result: as in struct pld_sim_wait
+ * @value: out, with @result: the same, as last seen
+ * @__reserved: must be 0
+ *
+ * Adds 1 to the eventfd, once, when a wait for the conditions would end: they
+ * hold, the deadline has passed, the domain is broken, or the rank has ended.
+ * Then the signal waits no more, but is there, to be asked, until it is taken
+ * away or the rank file goes. That the eventfd is closed does not end it. With
+ * PLD_SIGNAL_ASK and PLD_SIGNAL_END, @cookie is in, and all other fields are 0.
+ *
+ * EBADF: eventfd is no open file; EINVAL: it is no eventfd. ENOSPC:
+ * PLD_SIM_MAX_SIGNALS signals are there, those that have told included. ENOENT:
+ * there is no such signal.
+ */
+struct pld_sim_signal_eventfd {
+	__u32 size;
+	__u32 flags;
+	__aligned_u64 conditions;
+	__u32 nr_conditions;
+	__s32 eventfd;
+	__aligned_s64 deadline_ns;
+	__aligned_u64 cookie;
+	__s32 result;
+	__u32 index;
+	__s32 value;
+	__u32 __reserved;
+};
+
+#define PLD_IOC_SIGNAL_EVENTFD \
+	_IO(PLD_SIM_IOC_TYPE, PLD_SIM_CMD_SIGNAL_EVENTFD)
+
+/**
+ * struct pld_sim_signal_fence - ioctl(PLD_IOC_SIGNAL_FENCE), on rank files
+ * @size: sizeof(struct pld_sim_signal_fence)
+ * @flags: 0 or PLD_WAIT_ANY
+ * @conditions: address of nr_conditions struct pld_sim_condition
+ * @nr_conditions: how many, 1 to PLD_SIM_MAX_CONDITIONS
+ * @out_fd: out: a sync_file (linux/sync_file.h), close-on-exec
+ * @deadline_ns: absolute CLOCK_MONOTONIC time in nanoseconds, above 0 and at
+ *	most PLD_SIM_MAX_FENCE_NS from the present
+ *
+ * The sync_file's fence signals when a wait for the conditions would end. Where
+ * they do not hold then, it carries the wait's errno: ETIMEDOUT after the
+ * deadline, what broke the domain, or ENOTCONN when the rank has left. Whoever
+ * waits for a fence, such as a device's driver, cannot be kept for ever by it.
+ *
+ * ERANGE: the deadline is too far away. ENOSPC: PLD_SIM_MAX_SIGNALS signals are
+ * there; a fence is one until it has signalled.
+ */
+struct pld_sim_signal_fence {
+	__u32 size;
+	__u32 flags;
+	__aligned_u64 conditions;
+	__u32 nr_conditions;
+	__s32 out_fd;
+	__aligned_s64 deadline_ns;
+};
+
+#define PLD_IOC_SIGNAL_FENCE _IO(PLD_SIM_IOC_TYPE, PLD_SIM_CMD_SIGNAL_FENCE)
+
 /*
  * mmap() of rank files: MAP_SHARED only (EINVAL), never executable, nor
  * writable where it says read-only (EACCES). A mapping lies in one window, in
@@ -568,7 +689,8 @@ struct pld_sim_status {
 
 /**
  * struct pld_sim_doorbell - a rank's doorbell page
- * @waiters: how many waits of this rank sleep, a hint that saves rings
+ * @waiters: how many waits of this rank sleep, armed conditions, eventfds and
+ *	fences included; a hint that saves rings
  * @bell: how often the rank was rung for, modulo 2^32
  */
 struct pld_sim_doorbell {
