@@ -134,6 +134,37 @@ TEST(layout_of_rank_commands)
 	EXPECT_LAYOUT(pld_sim_fail, __reserved, 20, 4);
 }
 
+TEST(layout_of_commands_for_event_loops)
+{
+	EXPECT_EQ(24, sizeof(struct pld_sim_arm));
+	EXPECT_LAYOUT(pld_sim_arm, size, 0, 4);
+	EXPECT_LAYOUT(pld_sim_arm, flags, 4, 4);
+	EXPECT_LAYOUT(pld_sim_arm, conditions, 8, 8);
+	EXPECT_LAYOUT(pld_sim_arm, nr_conditions, 16, 4);
+	EXPECT_LAYOUT(pld_sim_arm, __reserved, 20, 4);
+
+	EXPECT_EQ(56, sizeof(struct pld_sim_signal_eventfd));
+	EXPECT_LAYOUT(pld_sim_signal_eventfd, size, 0, 4);
+	EXPECT_LAYOUT(pld_sim_signal_eventfd, flags, 4, 4);
+	EXPECT_LAYOUT(pld_sim_signal_eventfd, conditions, 8, 8);
+	EXPECT_LAYOUT(pld_sim_signal_eventfd, nr_conditions, 16, 4);
+	EXPECT_LAYOUT(pld_sim_signal_eventfd, eventfd, 20, 4);
+	EXPECT_LAYOUT(pld_sim_signal_eventfd, deadline_ns, 24, 8);
+	EXPECT_LAYOUT(pld_sim_signal_eventfd, cookie, 32, 8);
+	EXPECT_LAYOUT(pld_sim_signal_eventfd, result, 40, 4);
+	EXPECT_LAYOUT(pld_sim_signal_eventfd, index, 44, 4);
+	EXPECT_LAYOUT(pld_sim_signal_eventfd, value, 48, 4);
+	EXPECT_LAYOUT(pld_sim_signal_eventfd, __reserved, 52, 4);
+
+	EXPECT_EQ(32, sizeof(struct pld_sim_signal_fence));
+	EXPECT_LAYOUT(pld_sim_signal_fence, size, 0, 4);
+	EXPECT_LAYOUT(pld_sim_signal_fence, flags, 4, 4);
+	EXPECT_LAYOUT(pld_sim_signal_fence, conditions, 8, 8);
+	EXPECT_LAYOUT(pld_sim_signal_fence, nr_conditions, 16, 4);
+	EXPECT_LAYOUT(pld_sim_signal_fence, out_fd, 20, 4);
+	EXPECT_LAYOUT(pld_sim_signal_fence, deadline_ns, 24, 8);
+}
+
 TEST(layout_of_shared_pages)
 {
 	EXPECT_EQ(1088, sizeof(struct pld_sim_status));
@@ -164,6 +195,9 @@ TEST(numbers_of_commands_and_offsets_stay)
 	EXPECT_EQ(0xb909, PLD_IOC_DOMAIN_RESET);
 	EXPECT_EQ(0xb90a, PLD_IOC_WINDOW_EXPORT);
 	EXPECT_EQ(0xb90b, PLD_IOC_WINDOW_IMPORT);
+	EXPECT_EQ(0xb90c, PLD_IOC_ARM);
+	EXPECT_EQ(0xb90d, PLD_IOC_SIGNAL_EVENTFD);
+	EXPECT_EQ(0xb90e, PLD_IOC_SIGNAL_FENCE);
 	EXPECT_EQ(0x0, PLD_SIM_MMAP_STATUS);
 	EXPECT_EQ(0x1000, PLD_SIM_MMAP_DOORBELLS);
 	EXPECT_EQ(0x1000, PLD_SIM_DOORBELL_STRIDE);

@@ -8,6 +8,7 @@
  * This file is also built for 32 bit.
  */
 #include <stddef.h>
+#include <sys/eventfd.h>
 
 #include "pld_counters.h"
 #include "pld_test.h"
@@ -32,6 +33,9 @@ union args {
 	struct pld_sim_domain_reset domain_reset;
 	struct pld_sim_window_export window_export;
 	struct pld_sim_window_import window_import;
+	struct pld_sim_arm arm;
+	struct pld_sim_signal_eventfd signal_eventfd;
+	struct pld_sim_signal_fence signal_fence;
 	unsigned char bytes[256];
 };
 
@@ -46,6 +50,8 @@ FIXTURE(command)
 {
 	int fd[KINDS];
 	int home;
+	int event;
+	struct pld_sim_condition condition;
 	__u32 window;
 	__u32 home_window;
 	union args args;
@@ -107,6 +113,13 @@ COMMAND(window_export, PLD_IOC_WINDOW_EXPORT, FLAGS_OF(window_export),
 COMMAND(window_import, PLD_IOC_WINDOW_IMPORT, FLAGS_OF(window_import),
 	RESERVED_OF(window_import), 1,
 	DOMAIN, [DEVICE] = -ENOTTY, [RANK] = -ENOTTY);
+COMMAND(arm, PLD_IOC_ARM, FLAGS_OF(arm), RESERVED_OF(arm), 0,
+	RANK, [DEVICE] = -ENOTCONN, [DOMAIN] = -ENOTTY);
+COMMAND(signal_eventfd, PLD_IOC_SIGNAL_EVENTFD, FLAGS_OF(signal_eventfd),
+	RESERVED_OF(signal_eventfd), 1,
+	RANK, [DEVICE] = -ENOTCONN, [DOMAIN] = -ENOTTY);
+COMMAND(signal_fence, PLD_IOC_SIGNAL_FENCE, FLAGS_OF(signal_fence), NOT_THERE,
+	1, RANK, [DEVICE] = -ENOTCONN, [DOMAIN] = -ENOTTY);
 
 /* The arguments with which the command succeeds on its own kind of file. */
 static void fill_args(FIXTURE_DATA(command) * self, unsigned long cmd,
@@ -138,6 +151,21 @@ static void fill_args(FIXTURE_DATA(command) * self, unsigned long cmd,
 	case PLD_IOC_RING:
 		a->ring.window = self->home_window;
 		a->ring.rank = 1;
+		break;
+	case PLD_IOC_ARM:
+		a->arm.conditions = (uintptr_t)&self->condition;
+		a->arm.nr_conditions = 1;
+		break;
+	case PLD_IOC_SIGNAL_EVENTFD:
+		a->signal_eventfd.conditions = (uintptr_t)&self->condition;
+		a->signal_eventfd.nr_conditions = 1;
+		a->signal_eventfd.eventfd = self->event;
+		break;
+	case PLD_IOC_SIGNAL_FENCE:
+		a->signal_fence.conditions = (uintptr_t)&self->condition;
+		a->signal_fence.nr_conditions = 1;
+		a->signal_fence.deadline_ns = sim_after(SIM_SEC);
+		a->signal_fence.out_fd = -1;
 		break;
 	case PLD_IOC_FAIL:
 		a->fail.reason = PLD_FAIL_ERROR;
@@ -184,6 +212,10 @@ static int wrote_back(const union args *a, unsigned long cmd)
 		       a->window_import.mmap_offset % SIM_PAGE == 0 &&
 		       a->window_import.available > 0 &&
 		       a->window_import.refused == PLD_SIM_NO_RANK;
+	case PLD_IOC_SIGNAL_EVENTFD:
+		return a->signal_eventfd.cookie != 0;
+	case PLD_IOC_SIGNAL_FENCE:
+		return fcntl(a->signal_fence.out_fd, F_GETFD) == FD_CLOEXEC;
 	}
 	return 1;
 }
@@ -198,6 +230,9 @@ FIXTURE_SETUP(command)
 	ASSERT_LE(0, self->home);
 	ASSERT_EQ(0, sim_alloc(self->home, SIM_PAGE, 0, &win));
 	self->home_window = win.window;
+	self->condition.window = win.window;
+	self->event = eventfd(0, EFD_CLOEXEC);
+	ASSERT_LE(0, self->event);
 	self->fd[RANK] = sim_member(self->home, 0);
 	ASSERT_LE(0, self->fd[RANK]);
 
@@ -217,6 +252,7 @@ FIXTURE_TEARDOWN(command)
 {
 	for (int k = 0; k < KINDS; k++)
 		close(self->fd[k]);
+	close(self->event);
 	close(self->home);
 	close(two_dmabufs[0]);
 }
@@ -237,6 +273,11 @@ static __u32 known_flags(unsigned long cmd)
 		return PLD_EXPORT_READ_ONLY;
 	case PLD_IOC_WAIT:
 		return PLD_WAIT_ANY | PLD_WAIT_BELL;
+	case PLD_IOC_ARM:
+	case PLD_IOC_SIGNAL_FENCE:
+		return PLD_WAIT_ANY;
+	case PLD_IOC_SIGNAL_EVENTFD:
+		return PLD_WAIT_ANY | PLD_SIGNAL_ASK | PLD_SIGNAL_END;
 	}
 	return 0;
 }

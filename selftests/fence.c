@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Conditions as sync_files: when the fence signals and with what status, that
+ * it never waits beyond its deadline, merged with others, imported by a DRM
+ * driver where there is one that can; and what it leaves behind.
+ *
+ * This process is rank 0, whose cells are watched.
+ */
+#include <poll.h>
+
+#include <linux/sync_file.h>
+
+#include "pld_counters.h"
+#include "pld_test.h"
+
+#define MOST PLD_SIM_MAX_CONDITIONS
+#define HANG_MS 20000
+#define SHORT_MS 30
+
+FIXTURE(fence)
+{
+	int domain;
+	int fd;
+	int peer_fd;
+	struct pld_sim_window_alloc win;
+	__s32 *cell;
+	const struct pld_sim_doorbell *bell;
+};
+
+FIXTURE_SETUP(fence)
+{
+	self->domain = sim_domain(3);
+	ASSERT_LE(0, self->domain);
+	ASSERT_EQ(0, sim_alloc(self->domain, SIM_PAGE, PLD_WINDOW_SIGNAL,
+			       &self->win));
+	self->fd = sim_member(self->domain, 0);
+	ASSERT_LE(0, self->fd);
+	self->peer_fd = sim_member(self->domain, 2);
+	ASSERT_LE(0, self->peer_fd);
+	self->cell = sim_map(self->fd, &self->win, 0);
+	ASSERT_NE(MAP_FAILED, self->cell);
+	self->bell = sim_doorbell(self->fd, 0);
+	ASSERT_NE(MAP_FAILED, self->bell);
+}
+
+FIXTURE_TEARDOWN(fence)
+{
+	close(self->fd);
+	close(self->peer_fd);
+	close(self->domain);
+}
+
+static struct pld_sim_condition at(FIXTURE_DATA(fence) * self, __u64 cell,
+				   __s32 expected)
+{
+	return (struct pld_sim_condition){
+		.offset = cell * sizeof(__s32),
+		.window = self->win.window,
+		.cmp = PLD_SIM_CMP_GE,
+		.expected = expected,
+	};
+}
+
+/* As a notifier does: changes the cell, and rings when the word says so. */
+static void notify(FIXTURE_DATA(fence) * self, __u64 cell, __s32 value)
+{
+	__atomic_store_n(&self->cell[cell], value, __ATOMIC_SEQ_CST);
+	if (sim_load(&self->bell->waiters))
+		sim_ring(self->peer_fd, self->win.window, 0, cell * 4);
+}
+
+/* A fence for one cell; its deadline is far away. */
+static int fence_of(FIXTURE_DATA(fence) * self, __u64 cell, __s32 expected)
+{
+	struct pld_sim_condition c = at(self, cell, expected);
+
+	return sim_fence(self->fd, 0, &c, 1, sim_after(9 * SIM_SEC));
+}
+
+static int readable(int fd, int timeout_ms)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	return poll(&p, 1, timeout_ms) < 0 ? -errno : p.revents;
+}
+
+/* 0 before it has signalled, 1 when all is well, or a negative errno. */
+static int status_of(int fence)
+{
+	struct sync_file_info info = { 0 };
+
+	return ioctl(fence, SYNC_IOC_FILE_INFO, &info) ? -1000 : info.status;
+}
+
+static int merge(int one, int other)
+{
+	struct sync_merge_data data = { .name = "both", .fd2 = other };
+
+	return ioctl(one, SYNC_IOC_MERGE, &data) ? -errno : data.fence;
+}
+
+TEST_F(fence, signals_when_the_condition_holds)
+{
+	int fence = fence_of(self, 3, 5);
+
+	ASSERT_LE(0, fence);
+	EXPECT_EQ(FD_CLOEXEC, fcntl(fence, F_GETFD));
+	EXPECT_EQ(1, sim_load(&self->bell->waiters));
+	EXPECT_EQ(0, readable(fence, SHORT_MS));
+	EXPECT_EQ(0, status_of(fence));
+	notify(self, 3, 4);
+	EXPECT_EQ(0, readable(fence, 0));
+	notify(self, 3, 5);
+	EXPECT_EQ(POLLIN, readable(fence, HANG_MS));
+	EXPECT_EQ(1, status_of(fence));
+	EXPECT_EQ(0, sim_load(&self->bell->waiters));
+	/* For good. */
+	notify(self, 3, 0);
+	EXPECT_EQ(1, status_of(fence));
+	close(fence);
+}
+
+TEST_F(fence, of_what_holds_already_has_signalled)
+{
+	struct pld_sim_condition c[] = { at(self, 0, 1), at(self, 1, 0) };
+	int fence;
+
+	fence = sim_fence(self->fd, PLD_WAIT_ANY, c, 2, sim_after(SIM_SEC));
+	ASSERT_LE(0, fence);
+	EXPECT_EQ(1, status_of(fence));
+	EXPECT_EQ(POLLIN, readable(fence, 0));
+	close(fence);
+	/* A deadline that has passed is one look. */
+	fence = sim_fence(self->fd, 0, c + 1, 1, 1);
+	ASSERT_LE(0, fence);
+	EXPECT_EQ(1, status_of(fence));
+	close(fence);
+	fence = sim_fence(self->fd, 0, c, 2, 1);
+	ASSERT_LE(0, fence);
+	EXPECT_EQ(-ETIMEDOUT, status_of(fence));
+	close(fence);
+}
+
+TEST_F(fence, carries_ETIMEDOUT_after_its_deadline)
+{
+	struct pld_sim_condition c = at(self, 0, 1);
+	__s64 deadline = sim_after(60 * SIM_MS);
+	int fence = sim_fence(self->fd, 0, &c, 1, deadline);
+
+	ASSERT_LE(0, fence);
+	EXPECT_EQ(POLLIN, readable(fence, HANG_MS));
+	EXPECT_LE(deadline, sim_now());
+	EXPECT_EQ(-ETIMEDOUT, status_of(fence));
+	notify(self, 0, 1);
+	EXPECT_EQ(-ETIMEDOUT, status_of(fence));
+	close(fence);
+}
+
+TEST_F(fence, deadline_is_mandatory_and_near)
+{
+	struct pld_sim_condition c[MOST + 1];
+
+	for (int i = 0; i <= MOST; i++)
+		c[i] = at(self, i, 0);
+	EXPECT_EQ(-EINVAL, sim_fence(self->fd, 0, c, 1, 0));
+	EXPECT_EQ(-EINVAL, sim_fence(self->fd, 0, c, 1, -1));
+	EXPECT_EQ(-EINVAL, sim_fence(self->fd, 0, c, 1, INT64_MIN));
+	EXPECT_EQ(-ERANGE, sim_fence(self->fd, 0, c, 1, INT64_MAX));
+	EXPECT_EQ(-ERANGE,
+		  sim_fence(self->fd, 0, c, 1,
+			    sim_after(PLD_SIM_MAX_FENCE_NS + SIM_HANG)));
+	EXPECT_EQ(-EINVAL, sim_fence(self->fd, 0, c, 0, sim_after(SIM_SEC)));
+	EXPECT_EQ(-EINVAL,
+		  sim_fence(self->fd, 0, c, MOST + 1, sim_after(SIM_SEC)));
+	EXPECT_EQ(-EFAULT, sim_fence(self->fd, 0, NULL, 1, sim_after(SIM_SEC)));
+	EXPECT_EQ(0, sim_load(&self->bell->waiters));
+	EXPECT_EQ(0, close(sim_fence(self->fd, 0, c, MOST,
+				     sim_after(PLD_SIM_MAX_FENCE_NS))));
+}
+
+TEST_F(fence, carries_what_broke_the_domain)
+{
+	static const struct {
+		__u32 reason;
+		int status;
+	} fails[] = {
+		{ PLD_FAIL_DEAD, -EOWNERDEAD },
+		{ PLD_FAIL_ERROR, -EOWNERDEAD },
+		{ PLD_FAIL_TIMEOUT, -ETIMEDOUT },
+		{ PLD_FAIL_ABORT, -ECANCELED },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(fails); i++) {
+		int domain = sim_domain(1), fd = sim_member(domain, 0), fence;
+		struct pld_sim_window_alloc win;
+		struct pld_sim_condition c = { .expected = 1 };
+
+		ASSERT_LE(0, fd);
+		ASSERT_EQ(0, sim_alloc(domain, 64, 0, &win));
+		c.window = win.window;
+		fence = sim_fence(fd, 0, &c, 1, sim_after(9 * SIM_SEC));
+		ASSERT_LE(0, fence);
+		EXPECT_EQ(0, status_of(fence));
+		EXPECT_EQ(0, sim_fail(domain, fails[i].reason, 0, 0));
+		EXPECT_EQ(fails[i].status, status_of(fence));
+		EXPECT_EQ(POLLIN, readable(fence, 0));
+		close(fence);
+		close(fd);
+		close(domain);
+	}
+}
+
+TEST_F(fence, carries_ENOTCONN_when_the_rank_leaves)
+{
+	int fence = fence_of(self, 0, 1);
+
+	ASSERT_LE(0, fence);
+	EXPECT_EQ(0, sim_leave(self->fd));
+	EXPECT_EQ(-ENOTCONN, status_of(fence));
+	EXPECT_EQ(-ENOTCONN, fence_of(self, 0, 1));
+	close(fence);
+}
+
+/* A killed rank's fence, in the hands of another process. */
+struct job {
+	int domain;
+	int sock;
+	struct pld_sim_window_alloc win;
+};
+
+static int send_a_fence(struct peer *self, void *arg)
+{
+	struct job *job = arg;
+	struct pld_sim_condition c = { .window = job->win.window,
+				       .expected = 1 };
+	int fd = sim_member(job->domain, 1), fence;
+
+	NEED(fd >= 0);
+	fence = sim_fence(fd, 0, &c, 1, sim_after(9 * SIM_SEC));
+	NEED(fence >= 0 && fd_send(job->sock, fence) == 0);
+	return peer_sleep();
+}
+
+TEST_F(fence, outlives_a_killed_rank_and_says_so)
+{
+	struct job job = { .domain = self->domain, .win = self->win };
+	int sock[2], fence;
+	struct peer p;
+
+	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sock));
+	job.sock = sock[1];
+	ASSERT_EQ(0, peer_start(&p, send_a_fence, &job));
+	fence = fd_receive(sock[0]);
+	ASSERT_LE(0, fence);
+	EXPECT_EQ(0, status_of(fence));
+	EXPECT_EQ(137, peer_kill(&p));
+	EXPECT_EQ(POLLIN, readable(fence, HANG_MS));
+	EXPECT_EQ(-EOWNERDEAD, status_of(fence));
+	close(fence);
+	close(sock[0]);
+	close(sock[1]);
+}
+
+TEST_F(fence, says_whose_it_is)
+{
+	struct sync_fence_info one = { 0 };
+	struct sync_file_info info = {
+		.num_fences = 1,
+		.sync_fence_info = (uintptr_t)&one,
+	};
+	int fence = fence_of(self, 0, 1), domain, rank;
+
+	ASSERT_LE(0, fence);
+	ASSERT_EQ(0, ioctl(fence, SYNC_IOC_FILE_INFO, &info));
+	EXPECT_EQ(1, info.num_fences);
+	EXPECT_STREQ("pld_sim", one.driver_name);
+	EXPECT_EQ(2, sscanf(one.obj_name, "domain %d rank %d", &domain, &rank));
+	EXPECT_EQ(0, rank);
+	EXPECT_EQ(0, one.status);
+	close(fence);
+}
+
+/* The later one does not stand for the earlier one. */
+TEST_F(fence, merged_signals_when_both_have_whichever_is_first)
+{
+	for (int first = 0; first < 2; first++) {
+		int fence[2], both;
+
+		notify(self, 0, 0);
+		notify(self, 1, 0);
+		fence[0] = fence_of(self, 0, 1);
+		fence[1] = fence_of(self, 1, 1);
+		both = merge(fence[0], fence[1]);
+		ASSERT_LE(0, both);
+		EXPECT_EQ(0, status_of(both));
+		notify(self, first, 1);
+		EXPECT_EQ(1, status_of(fence[first]));
+		EXPECT_EQ(0, status_of(fence[!first]));
+		EXPECT_EQ(0, readable(both, SHORT_MS));
+		EXPECT_EQ(0, status_of(both));
+		notify(self, !first, 1);
+		EXPECT_EQ(POLLIN, readable(both, HANG_MS));
+		EXPECT_EQ(1, status_of(both));
+		close(fence[0]);
+		close(fence[1]);
+		close(both);
+	}
+}
+
+TEST_F(fence, merged_carries_the_error_of_one)
+{
+	struct pld_sim_condition c = at(self, 1, 1);
+	int good = fence_of(self, 0, 1), late, both;
+	struct sync_fence_info each[2] = { 0 };
+	struct sync_file_info info = {
+		.num_fences = 2,
+		.sync_fence_info = (uintptr_t)each,
+	};
+
+	late = sim_fence(self->fd, 0, &c, 1, sim_after(50 * SIM_MS));
+	both = merge(good, late);
+	ASSERT_LE(0, both);
+	close(good);
+	close(late);
+	notify(self, 0, 1);
+	EXPECT_EQ(POLLIN, readable(both, HANG_MS));
+	ASSERT_EQ(0, ioctl(both, SYNC_IOC_FILE_INFO, &info));
+	EXPECT_EQ(2, info.num_fences);
+	EXPECT_EQ(-ETIMEDOUT, info.status);
+	EXPECT_EQ(1 - ETIMEDOUT, each[0].status + each[1].status);
+	close(both);
+}
+
+TEST_F(fence, descriptor_comes_last_or_not_at_all)
+{
+	struct pld_sim_condition c = at(self, 0, 1);
+	struct pld_sim_signal_fence arg = {
+		.size = sizeof(arg),
+		.conditions = (uintptr_t)&c,
+		.nr_conditions = 1,
+		.deadline_ns = sim_after(9 * SIM_SEC),
+	};
+	int before = dup(0);
+	void *map;
+
+	map = mmap(NULL, SIM_PAGE, PROT_READ | PROT_WRITE,
+		   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, map);
+	memcpy(map, &arg, sizeof(arg));
+	ASSERT_EQ(0, mprotect(map, SIM_PAGE, PROT_READ));
+	for (int i = 0; i < 2 * PLD_SIM_MAX_SIGNALS; i++)
+		ASSERT_EQ(-EFAULT,
+			  sim_ioctl(self->fd, PLD_IOC_SIGNAL_FENCE, map));
+	EXPECT_EQ(before + 1, dup(0));
+	EXPECT_EQ(0, sim_load(&self->bell->waiters));
+}
+
+/* They wait on, for whoever else may have them, until their deadlines. */
+TEST_F(fence, closed_one_counts_until_its_deadline)
+{
+	struct pld_sim_condition c = at(self, 0, 1);
+	int fence;
+
+	fence = sim_fence(self->fd, 0, &c, 1, sim_after(50 * SIM_MS));
+	ASSERT_LE(0, fence);
+	close(fence);
+	EXPECT_TRUE(sim_until(&self->bell->waiters, 0));
+}
+
+TEST_F(fence, keeps_the_module_after_all_else_has_gone)
+{
+	long long references = module_references();
+	struct pld_sim_condition c = { .expected = 1 };
+	int domain = sim_domain(1), fd = sim_member(domain, 0), fence;
+	struct pld_sim_window_alloc win;
+
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, sim_alloc(domain, 64, 0, &win));
+	c.window = win.window;
+	fence = sim_fence(fd, 0, &c, 1, sim_after(9 * SIM_SEC));
+	ASSERT_LE(0, fence);
+	EXPECT_EQ(0, sim_leave(fd));
+	close(fd);
+	close(domain);
+	EXPECT_EQ(references + 1, settled_references(references + 1));
+	EXPECT_EQ(-ENOTCONN, status_of(fence));
+	close(fence);
+	EXPECT_EQ(references, settled_references(references));
+}
+
+PLD_TEST_MAIN
