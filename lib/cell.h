@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "look.h"
 #include "pld.h"
 
 /*
@@ -40,5 +41,23 @@ struct pld_wait_request {
 };
 
 int pld_wait_for(const struct pld_wait_request *request);
+
+/* A wait that the kernel does, where the platform has arm(); it changes nothing. */
+struct pld_armed_wait {
+	struct pld_wanted cells[PLD_MAX_CONDITIONS];
+	uint64_t cookie;
+};
+
+/* Has it begin, and tell by eventfd, once, that it has ended. */
+int pld_wait_arm(const struct pld_wait_request *request,
+		 struct pld_armed_wait *armed, int eventfd);
+/*
+ * Without a sentence: -EAGAIN while it goes on. Then, once, as pld_wait_for().
+ * With end, it is over anyway.
+ */
+int pld_wait_armed(const struct pld_wait_request *request,
+		   const struct pld_armed_wait *armed, bool end);
+/* The same as a sync_file, for a timeout that a fence may have. */
+int pld_wait_fence(const struct pld_wait_request *request, int *fd);
 
 #endif

@@ -50,6 +50,12 @@ static inline int32_t pld_value(const struct pld_wanted *wanted)
 			       __ATOMIC_SEQ_CST);
 }
 
+static inline bool pld_holds(const struct pld_wanted *wanted, int32_t value)
+{
+	return wanted->cmp == PLD_EQ ? value == wanted->expected
+				     : value >= wanted->expected;
+}
+
 static inline struct pld_look pld_look(const struct pld_wants *wants)
 {
 	struct pld_look look = { .satisfied = !wants->any };
@@ -57,8 +63,7 @@ static inline struct pld_look pld_look(const struct pld_wants *wants)
 	for (int i = 0; i < wants->count; i++) {
 		const struct pld_wanted *wanted = &wants->cells[i];
 		int32_t value = pld_value(wanted);
-		bool holds = wanted->cmp == PLD_EQ ? value == wanted->expected
-						   : value >= wanted->expected;
+		bool holds = pld_holds(wanted, value);
 
 		if (holds == wants->any)
 			return (struct pld_look){ holds, i, value };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 /*
- * pld.system.wait, on one cell or several: spin, then yield, then sleep.
+ * pld.system.wait, on one cell or several: spin, then yield, then sleep. Or have
+ * the kernel do it, where the platform can.
  *
  * With a CPU for every rank the peer is likely running, and its notify is less
  * than a sleep away. With more ranks than CPUs it likely is not: after a short
@@ -143,6 +144,21 @@ static struct pld_look look_for_a_while(const pld_domain *domain,
 	return look;
 }
 
+/* What a wait returns when block() has, or the kernel's wait; look is the last. */
+static int conclude(const struct pld_wait_request *request,
+		    const pld_domain *domain, const struct pld_look *look,
+		    int result)
+{
+	if (look->satisfied)
+		return look->index;
+	if (result >= 0)
+		return result;
+	PLD_TRY(pld_enter(domain, request->op));
+	if (result == -ETIMEDOUT)
+		return timed_out(request, look);
+	return result;
+}
+
 /* The index of the condition that decided, or an error; *look is the last one. */
 static int wait_checked(const struct pld_wait_request *request,
 			const struct pld_wants *wants, struct pld_look *look)
@@ -162,14 +178,7 @@ static int wait_checked(const struct pld_wait_request *request,
 	}
 	result = domain->platform->block(domain, wants, deadline);
 	*look = pld_look(wants);
-	if (look->satisfied)
-		return look->index;
-	if (result >= 0)
-		return result;
-	PLD_TRY(pld_enter(domain, request->op));
-	if (result == -ETIMEDOUT)
-		return timed_out(request, look);
-	return result;
+	return conclude(request, domain, look, result);
 }
 
 static void observe(const struct pld_wait_request *request, int index,
@@ -195,15 +204,21 @@ static void observe_all(const struct pld_wait_request *request,
 		observe(request, i, pld_value(&wants->cells[i]), 0);
 }
 
-int pld_wait_for(const struct pld_wait_request *request)
+static struct pld_wants wants_of(const struct pld_wait_request *request,
+				 const struct pld_wanted *cells)
 {
-	struct pld_wanted cells[PLD_MAX_CONDITIONS];
-	struct pld_wants wants = {
+	return (struct pld_wants){
 		.cells = cells,
 		.count = request->count,
 		.any = request->any,
 		.stop = request->stop,
 	};
+}
+
+int pld_wait_for(const struct pld_wait_request *request)
+{
+	struct pld_wanted cells[PLD_MAX_CONDITIONS];
+	struct pld_wants wants = wants_of(request, cells);
 	struct pld_look look;
 	int result;
 
@@ -212,6 +227,58 @@ int pld_wait_for(const struct pld_wait_request *request)
 	if (pld_observed() && result != -EINTR)
 		observe_all(request, &wants, &look, result);
 	return result;
+}
+
+int pld_wait_arm(const struct pld_wait_request *request,
+		 struct pld_armed_wait *armed, int eventfd)
+{
+	struct pld_wants wants = wants_of(request, armed->cells);
+	pld_domain *domain = request->conditions[0].signal->buffer->domain;
+
+	PLD_TRY(check_all(request, armed->cells));
+	return domain->platform->arm(domain, &wants,
+				     pld_deadline(request->timeout_ns), eventfd,
+				     &armed->cookie);
+}
+
+int pld_wait_armed(const struct pld_wait_request *request,
+		   const struct pld_armed_wait *armed, bool end)
+{
+	struct pld_wants wants = wants_of(request, armed->cells);
+	pld_domain *domain = armed->cells[0].buffer->domain;
+	struct pld_look look;
+	int result;
+
+	result = domain->platform->armed(domain, &wants, armed->cookie, end,
+					 &look);
+	if (result == -EAGAIN)
+		return result;
+	result = conclude(request, domain, &look, result);
+	if (pld_observed())
+		observe_all(request, &wants, &look, result);
+	return result;
+}
+
+int pld_wait_fence(const struct pld_wait_request *request, int *fd)
+{
+	struct pld_wanted cells[PLD_MAX_CONDITIONS];
+	struct pld_wants wants = wants_of(request, cells);
+	pld_domain *domain;
+
+	PLD_TRY(check_all(request, cells));
+	domain = cells[0].buffer->domain;
+	if (!domain->platform->fence)
+		return pld_error(EOPNOTSUPP,
+				 "%s: platform %s has no sync_file; use pld.system.defer_wait, and the eventfd of pld_waiter_fd",
+				 request->op, domain->platform->name);
+	if (request->timeout_ns < 1 ||
+	    request->timeout_ns > PLD_SIM_MAX_FENCE_NS)
+		return pld_error(EINVAL,
+				 "%s: timeout is %lld ns, wanted 1 to %lld",
+				 request->op, (long long)request->timeout_ns,
+				 PLD_SIM_MAX_FENCE_NS);
+	return domain->platform->fence(domain, &wants,
+				       pld_deadline(request->timeout_ns), fd);
 }
 
 int pld_wait(const char *op, const pld_view *signal, pld_dims offsets,

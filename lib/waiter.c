@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 /*
- * pld.system.defer_wait: a thread of the rank waits, and tells by an eventfd.
+ * pld.system.defer_wait: the kernel waits, or, where the platform has nothing
+ * for it, a thread of the rank, and tells by an eventfd.
  *
- * A waiter is made and filled by one thread, then armed by pld_waiter_fd(); from
- * there on its own thread reads the conditions, which do not change any more,
- * and writes failure and then, once, result. Whoever has seen result may read
- * failure.
+ * A waiter is made and filled by one thread, then armed by pld_waiter_fd(). From
+ * there on its own thread, if it has one, reads the conditions, which do not
+ * change any more, and writes failure and then, once, result. Whoever has seen
+ * result may read failure. The kernel is asked how its wait stands, and what it
+ * answers is kept in the same place.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -36,9 +38,12 @@ struct pld_waiter {
 	int fd;
 
 	bool armed;
+	/* the kernel waits, and has not told how its wait ended */
+	bool in_kernel;
+	struct pld_armed_wait kernels;
 	pthread_t thread;
 	atomic_bool stop;
-	/* -EAGAIN until the thread has ended its wait */
+	/* -EAGAIN until it is known how the wait ended */
 	atomic_int result;
 	struct pld_failure failure;
 };
@@ -117,10 +122,9 @@ int pld_system_defer_wait(pld_waiter *waiter,
 	return 0;
 }
 
-static void *watch(void *arg)
+static struct pld_wait_request request_of(pld_waiter *waiter)
 {
-	pld_waiter *waiter = arg;
-	struct pld_wait_request request = {
+	return (struct pld_wait_request){
 		.op = defer_wait,
 		.conditions = waiter->conditions,
 		.count = waiter->count,
@@ -128,13 +132,24 @@ static void *watch(void *arg)
 		.timeout_ns = waiter->domain->timeout_ns,
 		.stop = &waiter->stop,
 	};
+}
+
+static void keep(pld_waiter *waiter, int result)
+{
+	waiter->failure = *pld_failure();
+	/* Release: pairs with the acquire in pld_waiter_result(). */
+	atomic_store_explicit(&waiter->result, result, memory_order_release);
+}
+
+static void *watch(void *arg)
+{
+	pld_waiter *waiter = arg;
+	struct pld_wait_request request = request_of(waiter);
 	int result = pld_wait_for(&request);
 
 	if (result == -EINTR)
 		return NULL;
-	waiter->failure = *pld_failure();
-	/* Release: pairs with the acquire in pld_waiter_result(). */
-	atomic_store_explicit(&waiter->result, result, memory_order_release);
+	keep(waiter, result);
 	/* Cannot fail: nobody else adds to it. */
 	eventfd_write(waiter->fd, 1);
 	return NULL;
@@ -150,13 +165,36 @@ static int start_thread(pld_waiter *waiter)
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	error = pthread_create(&waiter->thread, NULL, watch, waiter);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return error;
+	if (error)
+		return pld_error(error,
+				 "pld_waiter_fd: cannot start a thread: %s",
+				 strerror(error));
+	return 0;
+}
+
+static int start_in_kernel(pld_waiter *waiter)
+{
+	struct pld_wait_request request = request_of(waiter);
+
+	PLD_TRY(pld_wait_arm(&request, &waiter->kernels, waiter->fd));
+	waiter->in_kernel = true;
+	return 0;
+}
+
+static void ask_kernel(pld_waiter *waiter, bool end)
+{
+	struct pld_wait_request request = request_of(waiter);
+	int result = pld_wait_armed(&request, &waiter->kernels, end);
+
+	if (result == -EAGAIN)
+		return;
+	waiter->in_kernel = false;
+	keep(waiter, result);
 }
 
 int pld_waiter_fd(pld_waiter *waiter)
 {
 	static const char op[] = "pld_waiter_fd";
-	int error;
 
 	if (!waiter)
 		return pld_error(EINVAL, "%s: waiter must not be NULL", op);
@@ -167,10 +205,10 @@ int pld_waiter_fd(pld_waiter *waiter)
 	PLD_TRY(pld_enter(waiter->domain, op));
 	if (!waiter->count)
 		return pld_error(EINVAL, "%s: the waiter has no condition", op);
-	error = start_thread(waiter);
-	if (error)
-		return pld_error(error, "%s: cannot start a thread: %s", op,
-				 strerror(error));
+	if (waiter->domain->platform->arm)
+		PLD_TRY(start_in_kernel(waiter));
+	else
+		PLD_TRY(start_thread(waiter));
 	waiter->armed = true;
 	return waiter->fd;
 }
@@ -188,6 +226,8 @@ int pld_waiter_result(pld_waiter *waiter)
 		return pld_error(EAGAIN,
 				 "%s: the waiter does not watch before pld_waiter_fd",
 				 op);
+	if (waiter->in_kernel)
+		ask_kernel(waiter, false);
 	/* Acquire: what the cells' notifiers did before is visible too. */
 	result = atomic_load_explicit(&waiter->result, memory_order_acquire);
 	if (result == -EAGAIN)
@@ -197,7 +237,6 @@ int pld_waiter_result(pld_waiter *waiter)
 	return result;
 }
 
-/* A child that the rank forked has no such thread. */
 static void end_thread(pld_waiter *waiter)
 {
 	pld_domain *domain = waiter->domain;
@@ -211,10 +250,19 @@ static void end_thread(pld_waiter *waiter)
 
 void pld_waiter_destroy(pld_waiter *waiter)
 {
+	/* The caller may yet ask for the last sentence. */
+	struct pld_failure before = *pld_failure();
+
 	if (!waiter)
 		return;
-	if (waiter->armed && *waiter->domain->alive)
-		end_thread(waiter);
+	/* A child that the rank forked has neither of them. */
+	if (waiter->armed && *waiter->domain->alive) {
+		if (waiter->in_kernel)
+			ask_kernel(waiter, true);
+		else if (!waiter->domain->platform->arm)
+			end_thread(waiter);
+	}
+	*pld_failure() = before;
 	close(waiter->fd);
 	free(waiter);
 }

@@ -510,7 +510,8 @@ PLD_API int pld_system_defer_wait(pld_waiter *waiter,
  * (close-on-exec, non-blocking). It polls readable when the wait has ended: all
  * conditions hold, the domain is broken, or its timeout has passed since the
  * first call. It stays readable until its 8 bytes are read, and must not be
- * closed or written to. -EINVAL: no condition.
+ * closed or written to. -EINVAL: no condition. -ENOSPC: as many waiters of the
+ * rank watch as the kernel takes, 256.
  */
 PLD_API int pld_waiter_fd(pld_waiter *waiter);
 /**

@@ -379,6 +379,95 @@ static int kmod_block(pld_domain *domain, const struct pld_wants *wants,
 	}
 }
 
+static int cannot_watch(void)
+{
+	if (errno == ENOSPC)
+		return pld_error(ENOSPC,
+				 "platform kmod: the rank has %d waiters and fences that wait, and takes no further one",
+				 PLD_SIM_MAX_SIGNALS);
+	return pld_error(errno, "platform kmod: cannot watch a cell: %s",
+			 strerror(errno));
+}
+
+/* The domain may have broken since it was looked at. */
+static int broke_meanwhile(void)
+{
+	return errno == EOWNERDEAD || errno == ECANCELED || errno == ETIMEDOUT;
+}
+
+static int kmod_arm(pld_domain *domain, const struct pld_wants *wants,
+		    int64_t deadline_ns, int eventfd, uint64_t *cookie)
+{
+	struct pld_sim_condition conditions[PLD_MAX_CONDITIONS];
+	struct pld_sim_signal_eventfd args = {
+		.size = sizeof(args),
+		.flags = wants->any ? PLD_WAIT_ANY : 0,
+		.conditions = (uintptr_t)conditions,
+		.nr_conditions = (uint32_t)wants->count,
+		.eventfd = eventfd,
+		.deadline_ns = deadline_ns,
+	};
+
+	describe_cells(wants, conditions);
+	if (ioctl(domain->platform_fd, PLD_IOC_SIGNAL_EVENTFD, &args))
+		return broke_meanwhile() ? pld_unhealthy(domain, "pld_waiter_fd")
+					 : cannot_watch();
+	*cookie = args.cookie;
+	return 0;
+}
+
+static int kmod_armed(pld_domain *domain, const struct pld_wants *wants,
+		      uint64_t cookie, bool end, struct pld_look *look)
+{
+	struct pld_sim_signal_eventfd args = {
+		.size = sizeof(args),
+		.flags = end ? PLD_SIGNAL_END : PLD_SIGNAL_ASK,
+		.cookie = cookie,
+	};
+
+	if (ioctl(domain->platform_fd, PLD_IOC_SIGNAL_EVENTFD, &args))
+		return cannot_watch();
+	if (args.result == -EAGAIN)
+		return -EAGAIN;
+	*look = (struct pld_look){
+		.satisfied = pld_holds(&wants->cells[args.index], args.value),
+		.index = (int)args.index,
+		.value = args.value,
+	};
+	if (!end) {
+		args = (struct pld_sim_signal_eventfd){
+			.size = sizeof(args),
+			.flags = PLD_SIGNAL_END,
+			.cookie = cookie,
+		};
+		ioctl(domain->platform_fd, PLD_IOC_SIGNAL_EVENTFD, &args);
+	}
+	if (look->satisfied)
+		return look->index;
+	return args.result == -ETIMEDOUT ? -ETIMEDOUT : -EOWNERDEAD;
+}
+
+static int kmod_fence(pld_domain *domain, const struct pld_wants *wants,
+		      int64_t deadline_ns, int *fd)
+{
+	struct pld_sim_condition conditions[PLD_MAX_CONDITIONS];
+	struct pld_sim_signal_fence args = {
+		.size = sizeof(args),
+		.flags = wants->any ? PLD_WAIT_ANY : 0,
+		.conditions = (uintptr_t)conditions,
+		.nr_conditions = (uint32_t)wants->count,
+		.deadline_ns = deadline_ns,
+	};
+
+	describe_cells(wants, conditions);
+	if (ioctl(domain->platform_fd, PLD_IOC_SIGNAL_FENCE, &args))
+		return broke_meanwhile()
+			       ? pld_unhealthy(domain, "pld_signal_fence")
+			       : cannot_watch();
+	*fd = pld_fd_above_stdio(args.out_fd);
+	return *fd < 0 ? cannot_watch() : 0;
+}
+
 /* A ring that fails has nobody to wake: the domain is broken, all are awake. */
 static void kmod_ring(pld_window_buffer *buffer, size_t offset, int peer)
 {
@@ -423,6 +512,9 @@ const struct pld_platform pld_platform_kmod = {
 	.attached = kmod_attached,
 	.leave = kmod_leave,
 	.block = kmod_block,
+	.arm = kmod_arm,
+	.armed = kmod_armed,
+	.fence = kmod_fence,
 	.ring = kmod_ring,
 	.fail = kmod_fail,
 };

@@ -11,6 +11,7 @@
 
 #include "domain.h"
 
+struct pld_look;
 struct pld_wants;
 
 struct pld_platform {
@@ -62,6 +63,22 @@ struct pld_platform {
 	 */
 	int (*block)(pld_domain *domain, const struct pld_wants *wants,
 		     int64_t deadline_ns);
+	/*
+	 * Optional, all three or none: without them a thread waits (waiter.c),
+	 * and there are no fences. Has the kernel add 1 to eventfd, once, when
+	 * block() would return; *cookie names that wait.
+	 */
+	int (*arm)(pld_domain *domain, const struct pld_wants *wants,
+		   int64_t deadline_ns, int eventfd, uint64_t *cookie);
+	/*
+	 * Without a sentence: -EAGAIN while that wait goes on. Then, once, as
+	 * block(), and *look is the kernel's last. With end, it is over anyway.
+	 */
+	int (*armed)(pld_domain *domain, const struct pld_wants *wants,
+		     uint64_t cookie, bool end, struct pld_look *look);
+	/* *fd becomes a sync_file, whose fence signals when block() returns. */
+	int (*fence)(pld_domain *domain, const struct pld_wants *wants,
+		     int64_t deadline_ns, int *fd);
 	/* Makes the sleepers on that cell of the peer look again. */
 	void (*ring)(pld_window_buffer *buffer, size_t offset, int peer);
 
