@@ -60,6 +60,7 @@ static void give_back_ended(struct work_struct *work)
 	llist_for_each_entry_safe(watch, next, all, ended)
 		give_back(watch);
 }
+
 static DECLARE_WORK(pld_give_back, give_back_ended);
 
 /* At the module's end, when nothing is left that a watch could end by. */

@@ -8,7 +8,13 @@
  */
 #include <poll.h>
 
+#include <linux/dma-buf.h>
 #include <linux/sync_file.h>
+#if __has_include(<drm/drm.h>)
+#include <drm/drm.h>
+#elif __has_include(<libdrm/drm.h>)
+#include <libdrm/drm.h>
+#endif
 
 #include "pld_counters.h"
 #include "pld_test.h"
@@ -331,6 +337,139 @@ TEST_F(fence, merged_carries_the_error_of_one)
 	close(both);
 }
 
+#ifdef DRM_IOCTL_VERSION
+/* Of drm/vgem_drm.h, which few systems have. */
+struct vgem_fence_attach {
+	__u32 handle;
+	__u32 flags;
+	__u32 out_fence;
+	__u32 pad;
+};
+#define VGEM_FENCE_ATTACH \
+	DRM_IOWR(DRM_COMMAND_BASE + 1, struct vgem_fence_attach)
+
+static int is_driver(int card, const char *name)
+{
+	char found[32] = "";
+	struct drm_version version = {
+		.name = found,
+		.name_len = sizeof(found) - 1,
+	};
+
+	return !ioctl(card, DRM_IOCTL_VERSION, &version) && !strcmp(found, name);
+}
+
+/* The card of that driver, or -1. */
+static int open_card(const char *driver)
+{
+	for (int i = 0; i < 16; i++) {
+		char path[32];
+		int card;
+
+		snprintf(path, sizeof(path), "/dev/dri/card%d", i);
+		card = open(path, O_RDWR | O_CLOEXEC);
+		if (card >= 0 && is_driver(card, driver))
+			return card;
+		close(card);
+	}
+	return -1;
+}
+
+/* 0 when nothing that it must wait for is attached to the buffer. */
+static int vgem_attach(int card, __u32 handle)
+{
+	struct vgem_fence_attach attach = { .handle = handle };
+
+	if (ioctl(card, VGEM_FENCE_ATTACH, &attach))
+		return -errno;
+	return 0;
+}
+
+static int vgem_buffer(int card, __u32 *handle)
+{
+	struct drm_mode_create_dumb create = {
+		.width = 32,
+		.height = 32,
+		.bpp = 32,
+	};
+	struct drm_prime_handle prime = { .flags = DRM_CLOEXEC };
+
+	if (ioctl(card, DRM_IOCTL_MODE_CREATE_DUMB, &create))
+		return -errno;
+	*handle = prime.handle = create.handle;
+	if (ioctl(card, DRM_IOCTL_PRIME_HANDLE_TO_FD, &prime))
+		return -errno;
+	return prime.fd;
+}
+
+/* In the reservation of its buffer, as the end of somebody's writing. */
+TEST_F(fence, drm_driver_waits_for_it)
+{
+	struct dma_buf_import_sync_file import = { .flags = DMA_BUF_SYNC_WRITE };
+	int card, buffer, fence;
+	__u32 handle;
+
+	if (system("modprobe -q vgem 2>/dev/null"))
+		SKIP(return, "there is no vgem");
+	card = open_card("vgem");
+	if (card < 0)
+		SKIP(return, "there is no card of vgem's");
+	buffer = vgem_buffer(card, &handle);
+	ASSERT_LE(0, buffer);
+	fence = fence_of(self, 0, 1);
+	ASSERT_LE(0, fence);
+	import.fd = fence;
+	ASSERT_EQ(0, ioctl(buffer, DMA_BUF_IOCTL_IMPORT_SYNC_FILE, &import));
+	close(fence);
+
+	EXPECT_EQ(-EBUSY, vgem_attach(card, handle));
+	EXPECT_EQ(0, readable(buffer, SHORT_MS));
+	notify(self, 0, 1);
+	EXPECT_EQ(POLLIN, readable(buffer, HANG_MS));
+	EXPECT_EQ(0, vgem_attach(card, handle));
+	close(buffer);
+	close(card);
+}
+
+/* drmSyncobjImportSyncFile() by its ioctls. */
+TEST_F(fence, drm_syncobj_takes_it)
+{
+	struct drm_syncobj_create create = { 0 };
+	struct drm_syncobj_handle import = {
+		.flags = DRM_SYNCOBJ_FD_TO_HANDLE_FLAGS_IMPORT_SYNC_FILE,
+	};
+	struct drm_syncobj_wait wait = { .count_handles = 1 };
+	struct drm_get_cap cap = { .capability = DRM_CAP_SYNCOBJ };
+	int card, i;
+
+	for (i = 0; i < 16; i++) {
+		char path[32];
+
+		snprintf(path, sizeof(path), "/dev/dri/card%d", i);
+		card = open(path, O_RDWR | O_CLOEXEC);
+		if (card >= 0 && !ioctl(card, DRM_IOCTL_GET_CAP, &cap) &&
+		    cap.value)
+			break;
+		close(card);
+	}
+	if (i == 16)
+		SKIP(return, "there is no DRM driver with syncobj");
+	ASSERT_EQ(0, ioctl(card, DRM_IOCTL_SYNCOBJ_CREATE, &create));
+	import.handle = create.handle;
+	import.fd = fence_of(self, 0, 1);
+	ASSERT_LE(0, import.fd);
+	ASSERT_EQ(0, ioctl(card, DRM_IOCTL_SYNCOBJ_FD_TO_HANDLE, &import));
+	wait.handles = (uintptr_t)&create.handle;
+	EXPECT_EQ(-1, ioctl(card, DRM_IOCTL_SYNCOBJ_WAIT, &wait));
+	EXPECT_EQ(ETIME, errno);
+	notify(self, 0, 1);
+	wait.timeout_nsec = sim_after(SIM_HANG);
+	EXPECT_EQ(0, ioctl(card, DRM_IOCTL_SYNCOBJ_WAIT, &wait));
+	close(import.fd);
+	close(card);
+}
+#endif
+
 TEST_F(fence, descriptor_comes_last_or_not_at_all)
 {
 	struct pld_sim_condition c = at(self, 0, 1);
@@ -369,7 +508,7 @@ TEST_F(fence, closed_one_counts_until_its_deadline)
 
 TEST_F(fence, keeps_the_module_after_all_else_has_gone)
 {
-	long long references = module_references();
+	long long references = steady_references();
 	struct pld_sim_condition c = { .expected = 1 };
 	int domain = sim_domain(1), fd = sim_member(domain, 0), fence;
 	struct pld_sim_window_alloc win;

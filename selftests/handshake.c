@@ -4,11 +4,16 @@
  * tells something when the module was loaded with recheck_ms=0, where only a
  * ring ends a wait that sleeps; recheck.sh loads it so and runs this.
  *
- * This process is rank 0, and a peer is rank 1.
+ * This process is rank 0, which waits in some way, and a peer that waits in the
+ * plain one is rank 1.
  */
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+
 #include "pld_test.h"
 
-#define HANDSHAKES 5000
+#define HANG_MS (SIM_HANG / SIM_MS)
 
 /*
  * One side of the handshakes: its own cell, the peer's cell and doorbell. The
@@ -24,7 +29,64 @@ struct side {
 	__s32 *cell;
 	unsigned int seed;
 	__s64 took;
+	/* for some ways of waiting */
+	int epoll;
+	int event;
 };
+
+typedef int wait_fn(struct side *s, const struct pld_sim_condition *condition);
+
+static int by_wait(struct side *s, const struct pld_sim_condition *condition)
+{
+	return sim_wait_for(s->fd, 0, condition, 1, sim_after(SIM_HANG), NULL);
+}
+
+static int readable(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	return poll(&p, 1, HANG_MS) == 1 && p.revents == POLLIN;
+}
+
+static int by_epoll(struct side *s, const struct pld_sim_condition *condition)
+{
+	struct epoll_event event = { 0 };
+	int ret = sim_arm(s->fd, 0, condition, 1);
+
+	if (ret)
+		return ret;
+	if (epoll_wait(s->epoll, &event, 1, HANG_MS) != 1)
+		return -ETIMEDOUT;
+	return event.events == EPOLLIN ? 0 : -EIO;
+}
+
+static int by_eventfd(struct side *s, const struct pld_sim_condition *condition)
+{
+	eventfd_t count;
+	__u64 cookie;
+	int ret;
+
+	ret = sim_signal(s->fd, 0, condition, 1, s->event, INT64_MAX, &cookie);
+	if (ret)
+		return ret;
+	if (!readable(s->event) || eventfd_read(s->event, &count) || count != 1)
+		return -ETIMEDOUT;
+	return sim_signal_result(s->fd, PLD_SIGNAL_END, cookie, NULL);
+}
+
+/* Its deadline is before that of the hang: the cell tells who was first. */
+static int by_fence(struct side *s, const struct pld_sim_condition *condition)
+{
+	__s64 deadline = sim_after(PLD_SIM_MAX_FENCE_NS);
+	int fence, told;
+
+	fence = sim_fence(s->fd, 0, condition, 1, deadline);
+	if (fence < 0)
+		return fence;
+	told = readable(fence);
+	close(fence);
+	return told && sim_now() < deadline ? 0 : -ETIMEDOUT;
+}
 
 static int open_side(struct side *s, int fd, __u32 peer,
 		     const struct pld_sim_window_alloc *win)
@@ -36,13 +98,23 @@ static int open_side(struct side *s, int fd, __u32 peer,
 		.bell = sim_doorbell(fd, peer),
 		.cell = sim_map(fd, win, peer),
 		.seed = peer,
+		.epoll = epoll_create1(EPOLL_CLOEXEC),
+		.event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
 	};
-	return s->bell == MAP_FAILED || s->cell == MAP_FAILED;
+	struct epoll_event event = { .events = EPOLLIN };
+
+	return s->bell == MAP_FAILED || s->cell == MAP_FAILED ||
+	       epoll_ctl(s->epoll, EPOLL_CTL_ADD, fd, &event);
 }
 
 /* A wait that only its deadline has ended, with the answer there, has failed. */
-static int await_answer(struct side *s, int i)
+static int await_answer(struct side *s, wait_fn *wait, int i)
 {
+	struct pld_sim_condition condition = {
+		.window = s->win->window,
+		.cmp = PLD_SIM_CMP_EQ,
+		.expected = i,
+	};
 	__s64 start = sim_now();
 	__s64 pause = s->took ? rand_r(&s->seed) % s->took : 0;
 	__s64 deadline;
@@ -51,8 +123,7 @@ static int await_answer(struct side *s, int i)
 	while (sim_now() - start < pause)
 		;
 	deadline = sim_after(SIM_HANG);
-	ret = sim_wait(s->fd, s->win->window, 0, PLD_SIM_CMP_EQ, i, deadline,
-		       NULL);
+	ret = wait(s, &condition);
 	if (!ret && sim_now() >= deadline)
 		return -ETIMEDOUT;
 	s->took = sim_now() - start;
@@ -72,6 +143,7 @@ static int notify(struct side *s)
 
 struct pong {
 	int domain;
+	int turns;
 	struct pld_sim_window_alloc win;
 };
 
@@ -81,8 +153,8 @@ static int answer_handshakes(struct peer *self, void *arg)
 	struct side side;
 
 	NEED(open_side(&side, sim_member(job->domain, 1), 0, &job->win) == 0);
-	for (int i = 1; i <= HANDSHAKES; i++) {
-		NEED(await_answer(&side, i) == 0);
+	for (int i = 1; i <= job->turns; i++) {
+		NEED(await_answer(&side, by_wait, i) == 0);
 		NEED(notify(&side) == 0);
 	}
 	return sim_leave(side.fd);
@@ -95,8 +167,35 @@ FIXTURE(handshake)
 	__s32 *cell;
 };
 
+FIXTURE_VARIANT(handshake)
+{
+	wait_fn *wait;
+	int turns;
+};
+
+FIXTURE_VARIANT_ADD(handshake, by_wait){
+	.wait = by_wait,
+	.turns = 5000,
+};
+
+FIXTURE_VARIANT_ADD(handshake, by_epoll){
+	.wait = by_epoll,
+	.turns = 1000,
+};
+
+FIXTURE_VARIANT_ADD(handshake, by_eventfd){
+	.wait = by_eventfd,
+	.turns = 1000,
+};
+
+FIXTURE_VARIANT_ADD(handshake, by_fence){
+	.wait = by_fence,
+	.turns = 1000,
+};
+
 FIXTURE_SETUP(handshake)
 {
+	self->job.turns = variant->turns;
 	self->job.domain = sim_domain(2);
 	ASSERT_LE(0, self->job.domain);
 	ASSERT_EQ(0, sim_alloc(self->job.domain, SIM_PAGE, PLD_WINDOW_SIGNAL,
@@ -113,20 +212,20 @@ FIXTURE_TEARDOWN(handshake)
 	close(self->job.domain);
 }
 
-TEST_F_TIMEOUT(handshake, none_of_five_thousand_is_lost, 300)
+TEST_F_TIMEOUT(handshake, none_of_thousands_is_lost, 300)
 {
 	struct side side;
 	struct peer p;
 
 	ASSERT_EQ(0, open_side(&side, self->fd, 1, &self->job.win));
 	ASSERT_EQ(0, peer_start(&p, answer_handshakes, &self->job));
-	for (int i = 1; i <= HANDSHAKES; i++) {
+	for (int i = 1; i <= variant->turns; i++) {
 		ASSERT_EQ(0, notify(&side));
-		ASSERT_EQ(0, await_answer(&side, i));
+		ASSERT_EQ(0, await_answer(&side, variant->wait, i));
 	}
 	EXPECT_EQ(0, peer_reap(&p));
-	EXPECT_EQ(HANDSHAKES, *side.cell);
-	EXPECT_EQ(HANDSHAKES, *self->cell);
+	EXPECT_EQ(variant->turns, *side.cell);
+	EXPECT_EQ(variant->turns, *self->cell);
 }
 
 PLD_TEST_MAIN

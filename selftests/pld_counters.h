@@ -68,6 +68,19 @@ static inline long long module_references(void)
 	return read_number("/sys/module/pld_sim/refcnt");
 }
 
+/* The same, when tests before have left nothing that is yet to go. */
+static inline long long steady_references(void)
+{
+	long long references = module_references(), before;
+
+	do {
+		before = references;
+		usleep(200000);
+		references = module_references();
+	} while (references != before);
+	return references;
+}
+
 /* Waits until device @id has @bytes of windows; its number at the end. */
 static inline long long settled_memory(unsigned int id, long long bytes)
 {

@@ -2,6 +2,7 @@
 /*
  * ranks NRANKS LENGTH: makes a domain with one window of LENGTH bytes (4), whose
  * ranks are processes that wait in it for ever. Prints "ready" when all do.
+ * ranks fence: prints it when a sync_file is all that it has of the module.
  *
  * It is what shell tests run when they need somebody who uses the module. On
  * an error it prints which, and how many bytes were available, and exits 1.
@@ -34,14 +35,32 @@ static int wait_for_ever(struct peer *self, void *arg)
 		       : 0;
 }
 
+static int keep_a_fence(void)
+{
+	struct job job = { .domain = sim_domain(1) };
+	struct pld_sim_condition never = { .expected = 1 };
+	int fd = sim_member(job.domain, 0);
+
+	NEED(sim_alloc(job.domain, 4, 0, &job.win) == 0);
+	never.window = job.win.window;
+	NEED(sim_fence(fd, 0, &never, 1, sim_after(SIM_SEC)) >= 0);
+	NEED(sim_leave(fd) == 0 && close(fd) == 0 && close(job.domain) == 0);
+	printf("ready\n");
+	fflush(stdout);
+	return peer_sleep();
+}
+
 int main(int argc, char **argv)
 {
 	__u32 nranks = argc > 1 ? strtoul(argv[1], NULL, 0) : 1;
 	__u64 length = argc > 2 ? strtoull(argv[2], NULL, 0) : 4;
-	struct job job = { .domain = sim_domain(nranks) };
+	struct job job;
 	struct peer peer;
 	int ret;
 
+	if (argc > 1 && !strcmp(argv[1], "fence"))
+		return keep_a_fence();
+	job.domain = sim_domain(nranks);
 	if (job.domain < 0) {
 		printf("domain: %s\n", strerror(-job.domain));
 		return 1;

@@ -29,6 +29,17 @@ available_mb()
 	awk '/^MemAvailable/ { print int($2 / 1024) }' /proc/meminfo
 }
 
+# What is left of them when all files are closed, but one of another kind.
+fence_alone()
+{
+	users fence && [ "$(cat /sys/module/pld_sim/refcnt)" = 1 ]
+}
+
+fence_is_over()
+{
+	kill_users && unload && gone
+}
+
 load_again()
 {
 	unload && load
@@ -48,12 +59,16 @@ cycle_all()
 	[ "$after" -gt $((before - 80)) ]
 }
 
-plan 6
+plan 9
 check users_start users 4 $length
 check unloading_is_refused_while_there_are_users refused
 check killed_users_leave_no_reference kill_users
 check unloading_works_then unload
 check unloading_leaves_nothing_behind gone
+load
+check a_sync_file_is_all_that_somebody_has fence_alone
+check unloading_is_refused_while_it_is_open refused
+check unloading_works_after_its_close fence_is_over
 load
 check cycles_of_users_killing_and_reloading_leak_nothing cycle_all
 exit $failed
