@@ -15,7 +15,7 @@ headers_alone()
 {
 	local header
 
-	for header in pld.h linux/pld_sim.h; do
+	for header in $(cd "$dest/prefix/include" && echo *.h) linux/pld_sim.h; do
 		echo "#include <$header>" > "$dest/alone.c"
 		gcc "${CFLAGS[@]}" -std=c11 "${flags[@]}" -fsyntax-only \
 			"$dest/alone.c"
