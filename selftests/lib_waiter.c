@@ -20,6 +20,8 @@
 #include "lib_left.h"
 #include "lib_test.h"
 
+#include <linux/pld_sim.h>
+
 #define NRANKS 4
 /* Of a poll that must end. */
 #define HANG_MS 20000
@@ -164,6 +166,125 @@ static int holds_already(pld_domain *domain, void *buffer)
 TEST_F(waiter, tells_at_once_what_holds_already)
 {
 	RUN(self->domain, holds_already, self->buffer);
+}
+
+/* What was seen counts, not what the cell is when the result is asked for. */
+static int keeps_its_result(pld_domain *domain, void *buffer)
+{
+	pld_distributed_tensor signal;
+	pld_waiter *waiter;
+
+	if (pld_rank(domain))
+		return 0;
+	PLD_TRY(view(buffer, &signal));
+	CHECK_EQ(0, pld_waiter_create(domain, &waiter));
+	CHECK_EQ(0, pld_system_defer_wait(waiter, &signal, PLD_AT(1, 1), 5,
+					  PLD_GE));
+	CHECK(pld_waiter_fd(waiter) > STDERR_FILENO);
+	EXPECT_PENDING(waiter);
+	CHECK_EQ(0, pld_system_notify(&signal, 0, PLD_AT(1, 1), 5, PLD_SET));
+	CHECK(readable(pld_waiter_fd(waiter), HANG_MS));
+	CHECK_EQ(0, pld_system_notify(&signal, 0, PLD_AT(1, 1), -5,
+				      PLD_ATOMIC_ADD));
+	for (int i = 0; i < 2; i++)
+		CHECK_EQ(0, pld_waiter_result(waiter));
+	/* Ending it leaves the caller's last sentence. */
+	CHECK_REFUSED(-EINVAL, "pld_waiter_result: waiter must not be NULL",
+		      pld_waiter_result(NULL));
+	pld_waiter_destroy(waiter);
+	CHECK(strstr(pld_last_error(), "must not be NULL"));
+	return 0;
+}
+
+TEST_F(waiter, keeps_its_result)
+{
+	RUN(self->domain, keeps_its_result, self->buffer);
+}
+
+#define MANY 100
+
+static int count_threads(void)
+{
+	DIR *dir = opendir("/proc/self/task");
+	int count = 0;
+
+	while (dir && readdir(dir))
+		count++;
+	if (dir)
+		closedir(dir);
+	return count;
+}
+
+/* More than the kernel wakes in one go; where it waits, no thread does. */
+static int many(pld_domain *domain, void *buffer)
+{
+	bool kernel_waits = !strcmp(pld_domain_platform(domain), "kmod");
+	int ready = 0, threads = count_threads();
+	pld_distributed_tensor signal;
+	pld_waiter *waiters[MANY];
+
+	if (pld_rank(domain))
+		return 0;
+	PLD_TRY(view(buffer, &signal));
+	for (int i = 0; i < MANY; i++) {
+		CHECK_EQ(0, pld_waiter_create(domain, &waiters[i]));
+		CHECK_EQ(0, pld_system_defer_wait(waiters[i], &signal,
+						  PLD_AT(0, 1), i / 2 + 1,
+						  PLD_GE));
+		CHECK(pld_waiter_fd(waiters[i]) > STDERR_FILENO);
+	}
+	if (kernel_waits)
+		CHECK_EQ(threads, count_threads());
+	for (int value = 1; value <= MANY / 2; value++) {
+		CHECK_EQ(0, pld_system_notify(&signal, 0, PLD_AT(0, 1), 1,
+					      PLD_ATOMIC_ADD));
+		for (; ready < 2 * value; ready++)
+			CHECK(readable(pld_waiter_fd(waiters[ready]), HANG_MS));
+		for (int i = ready; i < MANY; i++)
+			CHECK(!readable(pld_waiter_fd(waiters[i]), 0));
+	}
+	for (int i = 0; i < MANY; i++) {
+		CHECK_EQ(0, pld_waiter_result(waiters[i]));
+		pld_waiter_destroy(waiters[i]);
+	}
+	return 0;
+}
+
+TEST_F(waiter, many_at_once_tell_each_its_own)
+{
+	RUN(self->domain, many, self->buffer);
+}
+
+/* On kmod the kernel's limit, which is told; elsewhere there is none. */
+static int too_many(pld_domain *domain, void *buffer)
+{
+	static const char limit[] =
+		"platform kmod: the rank has 256 waiters and fences that wait, and takes no further one";
+	pld_waiter *waiters[PLD_SIM_MAX_SIGNALS], *extra;
+	pld_distributed_tensor signal;
+
+	if (pld_rank(domain))
+		return 0;
+	PLD_TRY(view(buffer, &signal));
+	for (int i = 0; i < PLD_SIM_MAX_SIGNALS; i++) {
+		CHECK_EQ(0, pld_waiter_create(domain, &waiters[i]));
+		PLD_TRY(defer(waiters[i], buffer, 1));
+		CHECK(pld_waiter_fd(waiters[i]) > STDERR_FILENO);
+	}
+	CHECK_EQ(0, pld_waiter_create(domain, &extra));
+	PLD_TRY(defer(extra, buffer, 1));
+	CHECK_REFUSED(-ENOSPC, limit, pld_waiter_fd(extra));
+	pld_waiter_destroy(waiters[7]);
+	CHECK(pld_waiter_fd(extra) > STDERR_FILENO);
+	EXPECT_PENDING(extra);
+	return 0;
+}
+
+TEST_F(waiter, too_many_are_refused_by_the_kernel)
+{
+	if (strcmp(pld_domain_platform(self->domain), "kmod"))
+		SKIP(return, "the platform has no such limit");
+	RUN(self->domain, too_many, self->buffer);
 }
 
 /* ---- event loops ---- */

@@ -3,6 +3,7 @@
  * The module's tracepoints: each happens when it should and says what it
  * should. Recorded in an instance of its own, which disturbs nobody's tracing.
  */
+#include <sys/eventfd.h>
 #include <sys/stat.h>
 
 #include "pld_counters.h"
@@ -168,6 +169,29 @@ TEST_F(trace, wait_for_several_cells)
 		      "pld_wait_begin rank=1 window=0 offset=8 cell==3 index=0 of=2",
 		      "pld_wait_also rank=1 window=0 offset=12 cell>=-1 index=1 of=2",
 		      "pld_wait_end rank=1 window=0 offset=8 value=0 result=-110");
+}
+
+/* What is armed is a wait in the trace, too. */
+TEST_F(trace, signals_for_event_loops)
+{
+	struct pld_sim_condition c = {
+		.offset = 8,
+		.cmp = PLD_SIM_CMP_EQ,
+		.expected = 3,
+	};
+	int event = eventfd(0, EFD_CLOEXEC);
+	__u64 cookie;
+
+	SKIP_WITHOUT_TRACING(self);
+	ASSERT_EQ(0, sim_arm(self->fd, 0, &c, 1));
+	ASSERT_EQ(0, sim_arm(self->fd, 0, NULL, 0));
+	ASSERT_EQ(0, sim_signal(self->fd, 0, &c, 1, event, 0, &cookie));
+	EXPECT_EVENTS(self,
+		      "pld_wait_begin rank=1 window=0 offset=8 cell==3 index=0 of=1",
+		      "pld_wait_end rank=1 window=0 offset=8 value=0 result=-125",
+		      "pld_wait_begin rank=1 window=0 offset=8 cell==3 index=0 of=1",
+		      "pld_wait_end rank=1 window=0 offset=8 value=0 result=-110");
+	close(event);
 }
 
 TEST_F(trace, death_and_the_failure_that_it_is)
