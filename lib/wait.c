@@ -218,11 +218,12 @@ static struct pld_wants wants_of(const struct pld_wait_request *request,
 int pld_wait_for(const struct pld_wait_request *request)
 {
 	struct pld_wanted cells[PLD_MAX_CONDITIONS];
-	struct pld_wants wants = wants_of(request, cells);
+	struct pld_wants wants;
 	struct pld_look look;
 	int result;
 
 	PLD_TRY(check_all(request, cells));
+	wants = wants_of(request, cells);
 	result = wait_checked(request, &wants, &look);
 	if (pld_observed() && result != -EINTR)
 		observe_all(request, &wants, &look, result);
@@ -232,10 +233,12 @@ int pld_wait_for(const struct pld_wait_request *request)
 int pld_wait_arm(const struct pld_wait_request *request,
 		 struct pld_armed_wait *armed, int eventfd)
 {
-	struct pld_wants wants = wants_of(request, armed->cells);
-	pld_domain *domain = request->conditions[0].signal->buffer->domain;
+	struct pld_wants wants;
+	pld_domain *domain;
 
 	PLD_TRY(check_all(request, armed->cells));
+	wants = wants_of(request, armed->cells);
+	domain = armed->cells[0].buffer->domain;
 	return domain->platform->arm(domain, &wants,
 				     pld_deadline(request->timeout_ns), eventfd,
 				     &armed->cookie);
@@ -246,7 +249,7 @@ int pld_wait_armed(const struct pld_wait_request *request,
 {
 	struct pld_wants wants = wants_of(request, armed->cells);
 	pld_domain *domain = armed->cells[0].buffer->domain;
-	struct pld_look look;
+	struct pld_look look = { 0 };
 	int result;
 
 	result = domain->platform->armed(domain, &wants, armed->cookie, end,
@@ -262,10 +265,11 @@ int pld_wait_armed(const struct pld_wait_request *request,
 int pld_wait_fence(const struct pld_wait_request *request, int *fd)
 {
 	struct pld_wanted cells[PLD_MAX_CONDITIONS];
-	struct pld_wants wants = wants_of(request, cells);
+	struct pld_wants wants;
 	pld_domain *domain;
 
 	PLD_TRY(check_all(request, cells));
+	wants = wants_of(request, cells);
 	domain = cells[0].buffer->domain;
 	if (!domain->platform->fence)
 		return pld_error(EOPNOTSUPP,
