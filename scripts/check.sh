@@ -179,8 +179,8 @@ guest_6_12()
 # moves data in user space is the same as on 6.12.
 guest_6_1()
 {
-	local on_the_kernel="lib_allgather lib_dmabuf lib_domain lib_host lib_launch \
-		lib_memcg lib_several lib_signal lib_subdomain lib_threads \
+	local on_the_kernel="lib_allgather lib_dmabuf lib_domain lib_event lib_host \
+		lib_launch lib_memcg lib_several lib_signal lib_subdomain lib_threads \
 		lib_waiter lib_wake lib_window examples.sh"
 
 	drop_in
