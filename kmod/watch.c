@@ -533,15 +533,11 @@ int pld_ioctl_signal_fence(struct pld_call *call)
 /* Nobody sees a fence that nothing will signal: first it is watched for. */
 void pld_finish_signal_fence(struct pld_call *call, bool copied)
 {
-	int fd = call->args.signal_fence.out_fd;
-
 	if (copied) {
 		begin_watch(call->new_watch, call->member);
-		fd_install(fd, call->new_file);
 	} else {
-		put_unused_fd(fd);
-		fput(call->new_file);
 		unreserve_signal(call->member);
 		give_back(call->new_watch);
 	}
+	pld_call_publish(call, call->args.signal_fence.out_fd, copied);
 }
