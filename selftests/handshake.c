@@ -180,17 +180,17 @@ FIXTURE_VARIANT_ADD(handshake, by_wait){
 
 FIXTURE_VARIANT_ADD(handshake, by_epoll){
 	.wait = by_epoll,
-	.turns = 1000,
+	.turns = 500,
 };
 
 FIXTURE_VARIANT_ADD(handshake, by_eventfd){
 	.wait = by_eventfd,
-	.turns = 1000,
+	.turns = 500,
 };
 
 FIXTURE_VARIANT_ADD(handshake, by_fence){
 	.wait = by_fence,
-	.turns = 1000,
+	.turns = 500,
 };
 
 FIXTURE_SETUP(handshake)
