@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Command lines: what argp does not say itself, and the value of -d.
+ * Command lines: what argp does not say itself, and values of options.
  */
 #include <errno.h>
 #include <limits.h>
@@ -97,8 +97,9 @@ void print_help(const struct argp *argp)
 		  (char *)program_name);
 }
 
-/* One id up to a comma or the end; *at becomes what follows, or NULL. */
-static int parse_device(const char *list, const char **at)
+/* One number up to a comma or the end; *at becomes what follows, or NULL. */
+static int parse_one(const char *option, const char *what, const char *list,
+		     const char **at)
 {
 	const char *from = *at;
 	char *end;
@@ -108,30 +109,64 @@ static int parse_device(const char *list, const char **at)
 	id = strtol(from, &end, 10);
 	if (errno || *from < '0' || *from > '9' || (*end && *end != ',') ||
 	    id < 0 || id > INT_MAX)
-		usage_error("-d: '%s' is not a list of device ids such as 0,1,2,3",
-			    list);
+		usage_error("%s: '%s' is not a list of %s such as 0,1,2,3",
+			    option, list, what);
 	*at = *end ? end + 1 : NULL;
 	return (int)id;
 }
 
-int parse_devices(const char *list, int devices[PLD_MAX_RANKS])
+int parse_list(const char *option, const char *what, const char *one,
+	       const char *list, int numbers[PLD_MAX_RANKS])
 {
 	const char *at = list;
 	int n = 0;
 
 	if (!*list)
-		usage_error("-d: the list of device ids is empty");
+		usage_error("%s: the list of %s is empty", option, what);
 	while (at) {
-		int id = parse_device(list, &at);
+		int number = parse_one(option, what, list, &at);
 
 		if (n == PLD_MAX_RANKS)
-			usage_error("-d: more than %d devices", PLD_MAX_RANKS);
+			usage_error("%s: more than %d %ss", option,
+				    PLD_MAX_RANKS, one);
 		for (int i = 0; i < n; i++)
-			if (devices[i] == id)
-				usage_error("-d: device %d is named twice", id);
-		devices[n++] = id;
+			if (numbers[i] == number)
+				usage_error("%s: %s %d is named twice", option,
+					    one, number);
+		numbers[n++] = number;
 	}
+	return n;
+}
+
+int parse_devices(const char *list, int devices[PLD_MAX_RANKS])
+{
+	int n = parse_list("-d", "device ids", "device", list, devices);
+
 	if (n < 2)
 		usage_error("-d: one device, wanted at least 2");
 	return n;
+}
+
+int64_t parse_number(const char *option, const char *text, int64_t least,
+		     int64_t most)
+{
+	char *end;
+	long long number;
+
+	errno = 0;
+	number = strtoll(text, &end, 10);
+	if (errno || end == text || *end || number < least || number > most)
+		usage_error("%s: '%s' is not a number from %lld to %lld",
+			    option, text, (long long)least, (long long)most);
+	return number;
+}
+
+pld_dtype parse_dtype(const char *name)
+{
+	int dtype = pld_dtype_parse(name);
+
+	if (dtype < 0)
+		usage_error("--dtype: '%s' is not fp64, fp32, fp16, bf16, int64, int32, int16, int8, uint64, uint32, uint16 or uint8",
+			    name);
+	return (pld_dtype)dtype;
 }

@@ -9,6 +9,18 @@
 
 const char *program_name;
 
+void complain(const char *format, ...)
+{
+	char line[1024];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	/* In one piece: ranks complain at once. */
+	fprintf(stderr, "%s: %s\n", program_name, line);
+}
+
 void usage_error(const char *format, ...)
 {
 	va_list args;

@@ -16,7 +16,10 @@ enum {
 /* What stands before each message; the program sets it first of all. */
 extern const char *program_name;
 
-/* Says in one line what is wrong, and ends with EXIT_USAGE. */
+/* Says in one line on standard error what is wrong. */
+void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The same of the command line, and ends with EXIT_USAGE. */
 _Noreturn void usage_error(const char *format, ...)
 	__attribute__((format(printf, 1, 2)));
 

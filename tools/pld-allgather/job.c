@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/pattern.h"
 #include "job.h"
 #include "kernels.h"
 #include "moment.h"
-#include "pattern.h"
 
 /* A rank's memory of its own. */
 struct memory {
@@ -32,16 +32,12 @@ static uint64_t first_element(const struct options *options, int call, int rank)
 static void say_wrong(const struct options *options, int call, int rank,
 		      int slot, int64_t element, const char *got)
 {
-	char got_text[PATTERN_TEXT_BYTES], want_text[PATTERN_TEXT_BYTES];
-	char want[8];
+	char where[64];
 
-	pattern_fill(want, options->dtype,
-		     first_element(options, call, slot) + (uint64_t)element, 1);
-	fprintf(stderr,
-		"pld-allgather: rank %d, call %d, slot %d, element %lld: got %s, wanted %s\n",
-		rank, call, slot, (long long)element,
-		pattern_text(got, options->dtype, got_text),
-		pattern_text(want, options->dtype, want_text));
+	snprintf(where, sizeof(where), "rank %d, call %d, slot %d", rank, call,
+		 slot);
+	pattern_say_wrong(where, options->dtype,
+			  first_element(options, call, slot), element, got);
 }
 
 /* Says the first wrong element; of a mistake, that of every slot. */

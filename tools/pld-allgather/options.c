@@ -3,7 +3,6 @@
  * The command line, by glibc's argp: long options, --help and --version in the
  * form that every GNU tool has.
  */
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,20 +80,6 @@ static const char doc[] =
 	"Prints OK and exits 0; or says what is wrong, prints FAILED and exits 1. "
 	"What cannot start exits 2.";
 
-static int64_t parse_number(const char *option, const char *text, int64_t least,
-			    int64_t most)
-{
-	char *end;
-	long long number;
-
-	errno = 0;
-	number = strtoll(text, &end, 10);
-	if (errno || end == text || *end || number < least || number > most)
-		usage_error("%s: '%s' is not a number from %lld to %lld",
-			    option, text, (long long)least, (long long)most);
-	return number;
-}
-
 static enum mode parse_mode(const char *name)
 {
 	if (!strcmp(name, "hand"))
@@ -102,16 +87,6 @@ static enum mode parse_mode(const char *name)
 	if (!strcmp(name, "builtin"))
 		return MODE_BUILTIN;
 	usage_error("--mode: '%s' is not hand or builtin", name);
-}
-
-static pld_dtype parse_dtype(const char *name)
-{
-	int dtype = pld_dtype_parse(name);
-
-	if (dtype < 0)
-		usage_error("--dtype: '%s' is not fp64, fp32, fp16, bf16, int64, int32, int16, int8, uint64, uint32, uint16 or uint8",
-			    name);
-	return (pld_dtype)dtype;
 }
 
 static enum fault parse_fault(const char *name)

@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pattern.h"
+#include "common/pattern.h"
+#include "common/program.h"
 
 /* Finite values of each sign in the two 16-bit floating-point formats. */
 #define FP16_FINITE 0x7c00
@@ -201,4 +202,16 @@ const char *pattern_text(const void *element, pld_dtype dtype,
 	}
 	snprintf(text, PATTERN_TEXT_BYTES, "%.17g (0x%" PRIx64 ")", value, bits);
 	return text;
+}
+
+void pattern_say_wrong(const char *where, pld_dtype dtype, uint64_t first,
+		       int64_t index, const void *got)
+{
+	char got_text[PATTERN_TEXT_BYTES], want_text[PATTERN_TEXT_BYTES];
+	char want[8];
+
+	pattern_fill(want, dtype, first + (uint64_t)index, 1);
+	complain("%s, element %lld: got %s, wanted %s", where, (long long)index,
+		 pattern_text(got, dtype, got_text),
+		 pattern_text(want, dtype, want_text));
 }

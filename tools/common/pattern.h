@@ -4,8 +4,8 @@
  * its dtype can hold exactly, and no two elements have the same one until the
  * dtype has no more.
  */
-#ifndef PLD_ALLGATHER_PATTERN_H
-#define PLD_ALLGATHER_PATTERN_H
+#ifndef PLD_COMMON_PATTERN_H
+#define PLD_COMMON_PATTERN_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -33,5 +33,12 @@ int64_t pattern_match(const void *data, pld_dtype dtype, uint64_t first,
 /* An element in words: its number, and its bits for floating point. */
 const char *pattern_text(const void *element, pld_dtype dtype,
 			 char text[PATTERN_TEXT_BYTES]);
+
+/*
+ * Says on standard error that element index of what begins with first in the
+ * pattern is got; where tells whose it is, such as "rank 1, slot 0".
+ */
+void pattern_say_wrong(const char *where, pld_dtype dtype, uint64_t first,
+		       int64_t index, const void *got);
 
 #endif
