@@ -26,6 +26,10 @@ UDEVDIR ?= $(PREFIX)/lib/udev/rules.d
 # which on Debian cannot be linked with. libpld.a goes with the shared hwloc.
 LIB_LIBS := -lhwloc
 
+# libpld-drm and the tool that stands on it are built where libdrm is.
+DRM_CFLAGS := $(shell pkg-config --cflags libdrm 2>/dev/null)
+DRM_LIBS := $(shell pkg-config --libs libdrm 2>/dev/null)
+
 export PLD_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/pld-sim
 KDIR ?= $(or $(wildcard /lib/modules/$(shell uname -r)/build),$(PLD_CACHE)/6.1/build)
 KSFT_DIR ?= $(PLD_CACHE)/source/tools/testing/selftests
@@ -46,25 +50,34 @@ endif
 
 # 1. User space.
 
-PLD_INC := -Ilib/include -Ilib -Iuapi -Itools
+PLD_INC := -Ilib/include -Ilib-drm/include -Ilib -Iuapi -Itools
 PLD_CPPFLAGS := $(PLD_INC) -D_GNU_SOURCE -DPLD_VERSION='"$(PLD_VERSION)"'
 PLD_CFLAGS := -std=gnu11 -Wall -Wextra -fPIC -fvisibility=hidden
 
 LIB_OBJS := $(patsubst %.c,$(O)/obj/%.o,$(wildcard lib/*.c lib/*/*.c))
-TOOLS := $(notdir $(patsubst %/,%,$(dir $(wildcard tools/*/main.c))))
+TOOLS := $(filter-out $(if $(DRM_LIBS),,pld-drm),\
+	$(notdir $(patsubst %/,%,$(dir $(wildcard tools/*/main.c)))))
 TOOL_COMMON := $(patsubst %.c,$(O)/obj/%.o,$(wildcard tools/common/*.c))
 EXAMPLES := $(patsubst tools/examples/%.c,%,$(wildcard tools/examples/[0-9]*.c))
 EXAMPLE_COMMON := $(patsubst %.c,$(O)/obj/%.o,\
 	$(wildcard tools/examples/[a-z]*.c)) $(TOOL_COMMON)
 LIB_A := $(O)/libpld.a
 LIB_SO := $(O)/libpld.so.$(SOVERSION)
+DRM_OBJS := $(patsubst %.c,$(O)/obj/%.o,$(wildcard lib-drm/*.c))
+DRM_A := $(O)/libpld-drm.a
+DRM_SO := $(O)/libpld-drm.so.$(SOVERSION)
 
 .DEFAULT_GOAL := all
 all: userland modules_if_possible
 
 userland: lib tools $(TOOLS)
 
-lib: $(LIB_A) $(LIB_SO) $(O)/libpld.so
+lib: $(LIB_A) $(LIB_SO) $(O)/libpld.so \
+	$(if $(DRM_LIBS),$(DRM_A) $(DRM_SO) $(O)/libpld-drm.so,no_drm)
+
+no_drm:
+	@echo 'libpld-drm and pld-drm are not built: pkg-config finds no libdrm' \
+		'(apt-get install libdrm-dev)'
 
 tools: $(TOOLS:%=$(O)/tools/%) $(EXAMPLES:%=$(O)/examples/%)
 
@@ -97,18 +110,35 @@ $(LIB_SO): $(LIB_OBJS) $(O)/obj/lib.list lib/libpld.map
 		-Wl,--version-script=lib/libpld.map \
 		$(LIB_OBJS) $(LIB_LIBS) -o $@
 
-$(O)/libpld.so: $(LIB_SO)
+$(O)/obj/lib-drm/%.o $(O)/obj/tools/pld-drm/%.o: PLD_CPPFLAGS += $(DRM_CFLAGS)
+
+$(DRM_A): $(DRM_OBJS)
+	$(say) AR $@
+	$(Q)rm -f $@ && $(AR) rcs $@ $(DRM_OBJS)
+
+$(DRM_SO): $(DRM_OBJS) $(LIB_SO) lib-drm/libpld-drm.map
+	$(say) LD $@
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(@F) \
+		$(if $(findstring -fsanitize,$(CFLAGS)),,-Wl,-z,defs) \
+		-Wl,--version-script=lib-drm/libpld-drm.map \
+		$(DRM_OBJS) $(LIB_SO) $(DRM_LIBS) -o $@
+
+$(O)/libpld.so $(O)/libpld-drm.so: %.so: %.so.$(SOVERSION)
 	$(Q)ln -sf $(<F) $@
 
-# A tool is a folder; it is linked statically with libpld, to start anywhere.
+# A tool is a folder; it is linked statically with libpld, to start anywhere,
+# and with TOOL_A and TOOL_LIBS of its own before that.
+$(O)/tools/pld-drm: TOOL_A := $(DRM_A)
+$(O)/tools/pld-drm: TOOL_LIBS := $(DRM_LIBS)
+$(O)/tools/pld-drm: $(DRM_A)
 define tool_rule
 $(1)_OBJS := $$(patsubst %.c,$$(O)/obj/%.o,$$(wildcard tools/$(1)/*.c)) \
 	$$(TOOL_COMMON)
 $$(O)/tools/$(1): $$($(1)_OBJS) $$(LIB_A)
 	$$(say) LD $$@
 	@mkdir -p $$(@D)
-	$$(Q)$$(CC) $$(CFLAGS) $$(LDFLAGS) $$($(1)_OBJS) $$(LIB_A) \
-		$$(LIB_LIBS) -o $$@
+	$$(Q)$$(CC) $$(CFLAGS) $$(LDFLAGS) $$($(1)_OBJS) $$(TOOL_A) $$(LIB_A) \
+		$$(TOOL_LIBS) $$(LIB_LIBS) -o $$@
 # By content: builds in several folders share the one in the top folder.
 $(1): $$(O)/tools/$(1) FORCE
 	@cmp -s $$< $$@ || { printf '  %-7s %s\n' COPY $$@; cp $$< $$@; }
@@ -123,7 +153,7 @@ $(EXAMPLES:%=$(O)/examples/%): $(O)/examples/%: \
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $< $(EXAMPLE_COMMON) $(LIB_A) \
 		$(LIB_LIBS) -o $@
--include $(LIB_OBJS:.o=.d) $(EXAMPLE_COMMON:.o=.d)
+-include $(LIB_OBJS:.o=.d) $(DRM_OBJS:.o=.d) $(EXAMPLE_COMMON:.o=.d)
 -include $(EXAMPLES:%=$(O)/obj/tools/examples/%.d)
 
 # 2. The module.
@@ -176,7 +206,10 @@ modules_install: modules
 KSFT_MAKE = $(MAKE) -C selftests KSFT_DIR='$(KSFT_DIR)' \
 	OUTPUT='$(ABS_O)/selftests' \
 	PLD_INC='-I$(CURDIR)/lib/include -I$(CURDIR)/uapi' \
-	PLD_LIB='$(ABS_O)/libpld.a' PLD_LIBS='$(LIB_LIBS)'
+	PLD_LIB='$(ABS_O)/libpld.a' PLD_LIBS='$(LIB_LIBS)' \
+	$(if $(DRM_LIBS),PLD_DRM_LIB='$(ABS_O)/libpld-drm.a' \
+		PLD_DRM_CFLAGS='-I$(CURDIR)/lib-drm/include $(DRM_CFLAGS)' \
+		PLD_DRM_LIBS='$(DRM_LIBS)')
 KSFT_INSTALL = $(ABS_O)/kselftest_install
 selftests_refused = $(strip \
 	$(if $(call spaced,$(ABS_O))$(call spaced,$(KSFT_DIR)),kselftest cannot \
@@ -203,6 +236,7 @@ selftests_install: selftests tools
 
 kselftest: selftests_install
 	$(Q)PLD_ALLGATHER='$(ABS_O)/tools/pld-allgather' \
+		PLD_DRM='$(ABS_O)/tools/pld-drm' \
 		PLD_EXAMPLES='$(ABS_O)/examples' \
 		'$(KSFT_INSTALL)/kselftest-run'
 
@@ -234,7 +268,30 @@ Libs.private: $(LIB_LIBS)
 endef
 export PC
 
-install: lib tools
+define DRM_PC
+prefix=$(PREFIX)
+includedir=$(INCLUDEDIR)
+libdir=$(LIBDIR)
+
+Name: libpld-drm
+Description: Windows of libpld as buffers of DRM devices, and back
+Version: $(PLD_VERSION)
+Requires: libpld = $(PLD_VERSION), libdrm
+Cflags: -I$${includedir}
+Libs: -L$${libdir} -lpld-drm
+endef
+export DRM_PC
+
+# A part of install.
+install_drm: lib
+	$(Q)install -d "$(call dest,INCLUDEDIR)" "$(call dest,LIBDIR)/pkgconfig"
+	$(Q)install -m 644 lib-drm/include/pld_drm.h "$(call dest,INCLUDEDIR)"
+	$(Q)install -m 644 $(DRM_A) "$(call dest,LIBDIR)"
+	$(Q)install -m 755 $(DRM_SO) "$(call dest,LIBDIR)"
+	$(Q)ln -sf $(notdir $(DRM_SO)) "$(call dest,LIBDIR)/libpld-drm.so"
+	$(Q)echo "$$DRM_PC" > "$(call dest,LIBDIR)/pkgconfig/libpld-drm.pc"
+
+install: lib tools $(if $(DRM_LIBS),install_drm)
 	$(say) INSTALL '$(DESTDIR)$(PREFIX)'
 	$(Q)install -d "$(call dest,INCLUDEDIR)/linux" \
 		"$(call dest,DOCDIR)/doc" \
@@ -272,6 +329,11 @@ uninstall:
 		"$(call dest,LIBDIR)/libpld.so.$(SOVERSION)" \
 		"$(call dest,LIBDIR)/pkgconfig/libpld.pc" \
 		"$(call dest,UDEVDIR)/70-pld-sim.rules"
+	$(Q)rm -f "$(call dest,INCLUDEDIR)/pld_drm.h" \
+		"$(call dest,LIBDIR)/libpld-drm.a" \
+		"$(call dest,LIBDIR)/libpld-drm.so" \
+		"$(call dest,LIBDIR)/libpld-drm.so.$(SOVERSION)" \
+		"$(call dest,LIBDIR)/pkgconfig/libpld-drm.pc"
 	$(Q)for tool in $(TOOLS); do rm -f "$(call dest,BINDIR)/$$tool"; done
 	$(Q)rm -rf "$(call dest,DOCDIR)"
 
@@ -279,7 +341,8 @@ uninstall:
 
 clean:
 	$(Q)cd '$(O)' 2>/dev/null && rm -rf obj tools examples libpld.* modules-* \
-		test-modules-* selftests kselftest_install check vm-logs || true
+		libpld-drm.* test-modules-* selftests kselftest_install check \
+		vm-logs || true
 	$(Q)rm -f $(TOOLS) pld_sim.ko
 
 # Kbuild leaves its objects beside the sources when it is called directly.
@@ -297,11 +360,11 @@ FORCE:
 .DELETE_ON_ERROR:
 .PHONY: all userland lib tools modules_if_possible modules_build modules \
 	modules_install test_modules selftests selftests_install kselftest check demo setup \
-	install uninstall clean distclean help FORCE
+	no_drm install install_drm uninstall clean distclean help FORCE
 
 # HELP
 # Targets:
-#   all              libpld, the tools and the module (the default)
+#   all              libpld, libpld-drm, the tools and the module (the default)
 #   lib, tools       only these; results in $(O), the tutorial's programs in
 #                    $(O)/examples
 #   modules          only the module, pld_sim.ko

@@ -7,6 +7,8 @@
 
 #include <stdbool.h>
 
+#include "pld.h"
+
 struct pld_failure {
 	/* negative errno, 0 before the first failure */
 	int error;
@@ -17,8 +19,11 @@ struct pld_failure {
 	char message[512];
 };
 
-/* Records the sentence and returns -error; error is a positive errno. */
-int pld_error(int error, const char *format, ...)
+/*
+ * Records the sentence and returns -error; error is a positive errno. Exported
+ * for the libraries of this tree that stand on this one, and for nobody else.
+ */
+PLD_API int pld_error(int error, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* The record, to add to after pld_error(). */
