@@ -83,13 +83,35 @@ tutorial_builds()
 	done
 }
 
-only_pld_is_exported()
+# only_exported LIBRARY PREFIX
+only_exported()
 {
 	local others
 
-	others=$(nm -D --defined-only "$(pkg-config --variable=libdir libpld)/libpld.so" |
-		awk '$2 != "A" { print $3 }' | grep -v '^pld_' || true)
-	[ -z "$others" ] || die "exported: $others"
+	others=$(nm -D --defined-only "$(pkg-config --variable=libdir libpld)/$1" |
+		awk '$2 != "A" { print $3 }' | grep -v "^$2" || true)
+	[ -z "$others" ] || die "$1 exports: $others"
+}
+
+# A program with both libraries: its errors are one library's sentence.
+drm_program()
+{
+	cat > "$dest/drm.c" <<'PROGRAM'
+#include <pld_drm.h>
+#include <stdio.h>
+#include <string.h>
+#include <xf86drm.h>
+
+int main(void)
+{
+	pld_window_buffer *buffer = NULL;
+	int fd = drmOpen("no such driver", NULL);
+
+	return fd >= 0 || pld_drm_export(buffer, 0, 0, 0, fd, NULL) != -22 ||
+	       strcmp(pld_last_error(), "pld_drm_export: handle must not be NULL");
+}
+PROGRAM
+	cp "$dest/drm.c" "$dest/drm.cc"
 }
 
 # Links between the installed documents, and to the header.
@@ -116,9 +138,11 @@ left=$(find "$dest/root" ! -type d)
 [ -z "$left" ] || die "uninstall leaves $left"
 
 # What was installed for /opt/pld lies elsewhere now; pkg-config is told so.
-export PKG_CONFIG_LIBDIR=$dest/prefix/lib/pkgconfig
+pc=$dest/prefix/lib/pkgconfig
 sed -i "s|^prefix=.*|prefix=$dest/prefix|; s|/opt/pld|\${prefix}|" \
-	"$PKG_CONFIG_LIBDIR/libpld.pc"
+	"$pc"/libpld*.pc
+PKG_CONFIG_LIBDIR=$pc:$(pkg-config --variable=pc_path pkg-config)
+export PKG_CONFIG_LIBDIR
 read -r -a flags <<< "$(pkg-config --cflags libpld)"
 read -r -a shared <<< "$(pkg-config --libs libpld)"
 # A folder with libpld.a alone; hwloc is shared all the same.
@@ -137,5 +161,19 @@ runs clang program.c "${shared[@]}"
 runs gcc program.c "${static[@]}"
 runs g++ program.cc "${static[@]}"
 tutorial_builds
-only_pld_is_exported
+only_exported libpld.so pld_
+read -r -a flags <<< "$(pkg-config --cflags libpld-drm)"
+read -r -a shared <<< "$(pkg-config --libs libpld-drm)"
+cp "$dest/prefix/lib/libpld-drm.a" "$dest/static"
+read -r -a static <<< "$(pkg-config --static --libs \
+	--define-variable=libdir="$dest/static" libpld-drm)"
+drm_program
+runs gcc drm.c "${shared[@]}"
+runs g++ drm.cc "${shared[@]}"
+runs gcc drm.c "${static[@]}"
+only_exported libpld-drm.so pld_drm_
+if ldd "$dest/prefix/lib/libpld.so" | grep -F libdrm; then
+	die "libpld.so needs libdrm"
+fi
+"$dest/prefix/bin/pld-drm" --version | grep -F "$version"
 "$dest/prefix/bin/pld-allgather" --version | grep -F "$version"
