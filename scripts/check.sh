@@ -97,7 +97,7 @@ checkpatch()
 
 clang_format()
 {
-	sources lib tools selftests | xargs -0 clang-format --dry-run -Werror
+	sources lib lib-drm tools selftests | xargs -0 clang-format --dry-run -Werror
 }
 
 shell_scripts()
@@ -122,7 +122,7 @@ native()
 
 	shift
 	PLD_PLATFORM=memfd PLD_ALLGATHER=$build/tools/pld-allgather \
-		PLD_EXAMPLES=$build/examples \
+		PLD_DRM=$build/tools/pld-drm PLD_EXAMPLES=$build/examples \
 		"$build/kselftest_install/kselftest-run" "$@"
 }
 
@@ -160,7 +160,8 @@ drop_in()
 	PKG_CONFIG_LIBDIR=/nonexistent make -C "$tree" install FORCE_TARGETS=1 \
 		TARGETS=drivers/pld_sim KSFT_INSTALL_PATH="$work/tree-install"
 	cp scripts/kselftest-run scripts/kernel-log-splats "$work/tree-install"
-	sed -i -E '/:(cli|usage|seen|examples).sh$/d' "$work/tree-install/kselftest-list.txt"
+	sed -i -E '/:(cli|usage|seen|usage_drm|drm|examples).sh$/d' \
+		"$work/tree-install/kselftest-list.txt"
 }
 
 # All but what the tool says whatever the platform; on memfd what needs a kernel
@@ -168,10 +169,11 @@ drop_in()
 guest_6_12()
 {
 	guest 6.12 -- sh -c "
-		sed -i -E '/:(usage|seen).sh\$/d' selftests/kselftest-list.txt
+		sed -i -E '/:(usage|seen|usage_drm).sh\$/d' selftests/kselftest-list.txt
 		status=0
 		PLD_PLATFORM=kmod selftests/kselftest-run || status=1
-		PLD_PLATFORM=memfd selftests/kselftest-run lib_dmabuf || status=1
+		PLD_PLATFORM=memfd selftests/kselftest-run lib_dmabuf \
+			lib_drm lib_drm_export || status=1
 		exit \$status"
 }
 
@@ -181,7 +183,8 @@ guest_6_1()
 {
 	local on_the_kernel="lib_allgather lib_dmabuf lib_domain lib_event lib_host \
 		lib_launch lib_memcg lib_several lib_signal lib_subdomain lib_threads \
-		lib_waiter lib_wake lib_window examples.sh"
+		lib_waiter lib_wake lib_window lib_drm lib_drm_export \
+		drm.sh examples.sh"
 
 	drop_in
 	guest 6.1 --add "$work/tree-install:/pld/tree" -- sh -c "
@@ -341,7 +344,8 @@ main()
 	step install '' install
 	step example '' example
 	step demo-without-headers '' demo_without_headers
-	step native tap native gcc 'lib_*' cli.sh usage.sh seen.sh examples.sh
+	step native tap native gcc 'lib_*' cli.sh usage.sh seen.sh \
+		usage_drm.sh examples.sh
 	step native-asan tap native asan 'lib_*' usage.sh examples.sh
 	step native-tsan tap native_tsan
 	step native-valgrind tap native_valgrind
