@@ -170,7 +170,7 @@ check no_module_is_told no_module
 check no_permission_is_told refused_by_fault no-permission \
 	"platform kmod: no permission to open /dev/pld_sim; join the group that owns it"
 check other_version_is_told refused_by_fault other-version \
-	"platform kmod: version mismatch: the loaded module has ABI version 3, this libpld 2; load the pld_sim.ko of pld [0-9.]*"
+	"platform kmod: version mismatch: the loaded module has ABI version 4, this libpld 3; load the pld_sim.ko of pld [0-9.]*"
 
 check help_has_every_option help_is_complete
 check version_has_three_numbers version_is_told
