@@ -35,9 +35,60 @@ static ssize_t memory_limit_show(struct device *dev,
 }
 static DEVICE_ATTR_RO(memory_limit);
 
+static ssize_t ranks_show(struct device *dev,
+			  struct device_attribute *attr, char *buf)
+{
+	struct pld_device *device = dev_get_drvdata(dev);
+
+	return sysfs_emit(buf, "%d\n", atomic_read(&device->ranks));
+}
+static DEVICE_ATTR_RO(ranks);
+
+static ssize_t windows_show(struct device *dev,
+			    struct device_attribute *attr, char *buf)
+{
+	struct pld_device *device = dev_get_drvdata(dev);
+
+	return sysfs_emit(buf, "%d\n", atomic_read(&device->windows));
+}
+static DEVICE_ATTR_RO(windows);
+
+/* From here on for root: the rhythm of somebody's program. */
+static ssize_t waiters_show(struct device *dev,
+			    struct device_attribute *attr, char *buf)
+{
+	struct pld_device *device = dev_get_drvdata(dev);
+
+	return sysfs_emit(buf, "%d\n", atomic_read(&device->waiters));
+}
+static DEVICE_ATTR_ADMIN_RO(waiters);
+
+static ssize_t waits_show(struct device *dev,
+			  struct device_attribute *attr, char *buf)
+{
+	struct pld_device *device = dev_get_drvdata(dev);
+
+	return sysfs_emit(buf, "%lld\n", atomic64_read(&device->waits));
+}
+static DEVICE_ATTR_ADMIN_RO(waits);
+
+static ssize_t rings_show(struct device *dev,
+			  struct device_attribute *attr, char *buf)
+{
+	struct pld_device *device = dev_get_drvdata(dev);
+
+	return sysfs_emit(buf, "%lld\n", atomic64_read(&device->rings));
+}
+static DEVICE_ATTR_ADMIN_RO(rings);
+
 static struct attribute *pld_device_attrs[] = {
 	&dev_attr_memory_used.attr,
 	&dev_attr_memory_limit.attr,
+	&dev_attr_ranks.attr,
+	&dev_attr_windows.attr,
+	&dev_attr_waiters.attr,
+	&dev_attr_waits.attr,
+	&dev_attr_rings.attr,
 	NULL,
 };
 ATTRIBUTE_GROUPS(pld_device);

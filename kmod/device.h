@@ -10,6 +10,7 @@
 #ifndef PLD_SIM_DEVICE_H
 #define PLD_SIM_DEVICE_H
 
+#include <linux/atomic.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
 
@@ -21,6 +22,13 @@ struct pld_device {
 	u64 memory_limit;	/* bytes, 0 for none; constant */
 	spinlock_t lock;	/* protects memory_used; innermost */
 	u64 memory_used;
+
+	/* For sysfs alone. */
+	atomic_t ranks;		/* joined ones */
+	atomic_t windows;	/* whose memory is here */
+	atomic_t waiters;	/* waits that sleep now */
+	atomic64_t waits;	/* that came to the kernel, ever */
+	atomic64_t rings;	/* for ranks that are here, ever */
 };
 
 int pld_devices_create(unsigned int count, u64 memory_limit);

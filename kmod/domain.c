@@ -5,6 +5,7 @@
  */
 #include <linux/anon_inodes.h>
 #include <linux/bitmap.h>
+#include <linux/cred.h>
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/mm.h>
@@ -31,6 +32,7 @@ static void free_domain(struct pld_domain *domain)
 	for (rank = 0; rank < domain->nr_ranks; rank++)
 		free_page((unsigned long)domain->ranks[rank].doorbell);
 	free_page((unsigned long)domain->status);
+	put_pid(domain->maker);
 	kvfree(domain);
 }
 
@@ -80,6 +82,8 @@ static struct pld_domain *alloc_domain(u32 nr_ranks)
 	pld_windows_init(domain);
 	domain->id = atomic_inc_return(&pld_next_domain);
 	domain->nr_ranks = nr_ranks;
+	domain->owner = current_euid();
+	domain->maker = get_pid(task_tgid(current));
 
 	domain->status = (void *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
 	if (!domain->status) {

@@ -24,8 +24,10 @@
 #include <linux/kref.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/pid.h>
 #include <linux/pld_sim.h>
 #include <linux/spinlock.h>
+#include <linux/uidgid.h>
 #include <linux/wait.h>
 #include <linux/xarray.h>
 
@@ -45,13 +47,16 @@ struct pld_rank {
 	u32 nr_waiters;		/* protected by waiters.lock */
 	u32 nr_rings;		/* the same; readers need no lock */
 	wait_queue_head_t pollers;	/* of rank files */
+	struct pid *process;	/* that joined, by state_lock; a reference */
 };
 
 struct pld_domain {
 	struct kref ref;
 	struct list_head node;	/* of all domains, by pld_domains_lock */
-	u32 id;			/* for traces and debugfs only */
+	u32 id;			/* for traces and show.c only */
 	u32 nr_ranks;
+	kuid_t owner;		/* effective user of its maker */
+	struct pid *maker;	/* a reference */
 
 	/*
 	 * Protects the windows' table, and keeps reset and join apart. Readers
@@ -66,7 +71,8 @@ struct pld_domain {
 	/*
 	 * Protects what the status page says, which is where the domain's and
 	 * its ranks' states are kept: ranks map it read-only. Also protects
-	 * pld_member.joined. @status->reason may be read without it.
+	 * pld_member.joined and pld_rank.process. @status->reason may be read
+	 * without it.
 	 */
 	spinlock_t state_lock;
 	struct pld_sim_status *status;

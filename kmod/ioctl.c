@@ -15,6 +15,7 @@
 #include "export.h"
 #include "ioctl.h"
 #include "rank.h"
+#include "show.h"
 #include "wait.h"
 #include "watch.h"
 #include "window.h"
@@ -185,6 +186,15 @@ static const struct pld_ioctl_op pld_ops[] = {
 		.answers = PLD_ANSWERS_SUCCESS,
 		.func = pld_ioctl_signal_fence,
 		.finish = pld_finish_signal_fence,
+	},
+	[PLD_SIM_CMD_DOMAINS] = {
+		.cmd = PLD_IOC_DOMAINS,
+		.size = sizeof(struct pld_sim_domains),
+		.min_size = 16,
+		.kinds = PLD_DEVICE_FILE | PLD_RANK_FILE,
+		.answers = PLD_ANSWERS_SUCCESS,
+		.func = pld_ioctl_domains,
+		.finish = pld_finish_domains,
 	},
 };
 

@@ -52,6 +52,7 @@ struct pld_call {
 		struct pld_sim_arm arm;
 		struct pld_sim_signal_eventfd signal_eventfd;
 		struct pld_sim_signal_fence signal_fence;
+		struct pld_sim_domains domains;
 	} args;
 };
 

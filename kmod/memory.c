@@ -206,6 +206,7 @@ int pld_memory_alloc(struct pld_memory *memory, struct pld_device *device,
 			     DMA_BIDIRECTIONAL, &memory->sgt);
 	if (ret)
 		goto free_blocks;
+	atomic_inc(&device->windows);
 	return 0;
 
 free_blocks:
@@ -234,6 +235,7 @@ void pld_memory_free(struct pld_memory *memory)
 			  DMA_BIDIRECTIONAL, 0);
 	sg_free_table(&memory->sgt);
 	free_blocks(memory);
+	atomic_dec(&memory->device->windows);
 	pld_device_uncharge(memory->device, pld_memory_size(memory));
 }
 

@@ -6,7 +6,7 @@
 
 pld_sim-y := $(addprefix $(pld-dir),main.o chardev.o ioctl.o device.o domain.o \
 	rank.o memory.o window.o mmap.o fault.o export.o import.o wait.o \
-	watch.o fence.o debugfs.o trace.o)
+	watch.o fence.o show.o debugfs.o trace.o)
 
 # Inside a kernel tree $(src) is relative to the source tree, or is not,
 # depending on the version.

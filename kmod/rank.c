@@ -8,6 +8,7 @@
 #include <linux/slab.h>
 
 #include "chardev.h"
+#include "device.h"
 #include "domain.h"
 #include "ioctl.h"
 #include "rank.h"
@@ -25,6 +26,21 @@ static void set_rank_state(struct pld_member *member,
 	WRITE_ONCE(member->joined, state == PLD_RANK_JOINED);
 }
 
+/* Who holds the rank now: @process, a reference, or nobody. */
+static void set_holder(struct pld_member *member, struct pid *process)
+{
+	struct pld_rank *rank = &member->domain->ranks[member->rank];
+
+	lockdep_assert_held(&member->domain->state_lock);
+
+	put_pid(rank->process);
+	rank->process = process;
+	if (process)
+		atomic_inc(&rank->device->ranks);
+	else
+		atomic_dec(&rank->device->ranks);
+}
+
 /* False when the member had gone before. */
 static bool end_membership(struct pld_member *member,
 			   enum pld_sim_rank_state state)
@@ -36,6 +52,7 @@ static bool end_membership(struct pld_member *member,
 	was_joined = member->joined;
 	if (was_joined) {
 		set_rank_state(member, state);
+		set_holder(member, NULL);
 		if (state == PLD_RANK_DEAD)
 			pld_domain_break(domain, PLD_FAIL_DEAD, member->rank,
 					 0);
@@ -122,6 +139,7 @@ static int begin_membership(struct pld_member *member,
 		ret = -EBUSY;
 	if (!ret) {
 		set_rank_state(member, PLD_RANK_JOINED);
+		set_holder(member, get_pid(task_tgid(current)));
 		args->epoch = domain->status->epoch;
 	}
 	spin_unlock(&domain->state_lock);

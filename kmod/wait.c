@@ -46,6 +46,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
+#include "device.h"
 #include "domain.h"
 #include "ioctl.h"
 #include "rank.h"
@@ -88,6 +89,7 @@ void pld_add_waiters(struct pld_rank *rank, int nr)
 
 	rank->nr_waiters += nr;
 	WRITE_ONCE(rank->doorbell->waiters, rank->nr_waiters);
+	atomic_add(nr, &rank->device->waiters);
 }
 
 static void add_waiters(struct pld_rank *rank, int nr)
@@ -213,6 +215,7 @@ static int wait_for_cells(const struct pld_member *member,
 	int ret;
 
 	pld_waiter_trace(waiter, member);
+	atomic64_inc(&rank->device->waits);
 	add_waiters(rank, 1);
 	/* Barrier A. */
 	smp_mb();
@@ -293,6 +296,7 @@ create_waiter(const struct pld_member *member, u32 flags,
 	init_wait_entry(&waiter->entry, 0);
 	waiter->entry.func = wake_waiter;
 	waiter->flags = flags;
+	waiter->since_ns = ktime_get_ns();
 	while (waiter->nr < nr) {
 		ret = take_condition(member, &conditions[waiter->nr],
 				     &waiter->wanted[waiter->nr]);
@@ -375,6 +379,7 @@ static void advance_bell(struct pld_rank *rank)
 	WRITE_ONCE(rank->nr_rings, rank->nr_rings + 1);
 	WRITE_ONCE(rank->doorbell->bell, rank->nr_rings);
 	spin_unlock_irq(&rank->waiters.lock);
+	atomic64_inc(&rank->device->rings);
 }
 
 static void ring(struct pld_domain *domain, u32 nr, struct pld_cell *cell)

@@ -36,6 +36,7 @@ struct pld_wanted {
 
 struct pld_waiter {
 	struct wait_queue_entry entry;
+	u64 since_ns;	/* CLOCK_MONOTONIC, when it came to the kernel */
 	u32 flags;	/* enum pld_sim_wait_flags */
 	u32 bell;
 	u32 nr;

@@ -200,12 +200,97 @@ TEST_F(device, window_is_counted_on_the_ranks_own_device)
 	EXPECT_EQ(used[1], device_memory_used(1));
 }
 
+/* An attribute of device @id, or -1. */
+static long long attribute(unsigned int id, const char *name)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/sys/devices/platform/pld_sim.%u/%s", id,
+		 name);
+	return read_number(path);
+}
+
+static int sleep_on_device_1(struct peer *self, void *arg)
+{
+	int domain = *(int *)arg;
+	struct pld_sim_window_alloc win;
+	int fd = sim_member(domain, 1);
+
+	NEED(fd >= 0);
+	NEED(sim_alloc(domain, 8, 0, &win) == 0);
+	peer_tell(self, (int)win.window);
+	return sim_wait(fd, win.window, 4, PLD_SIM_CMP_EQ, 1, INT64_MAX, NULL)
+		       ? 1
+		       : 0;
+}
+
+/* Other domains of this machine may be counted as well: differences count. */
+TEST_F(device, what_happens_on_a_device_is_counted)
+{
+	static const char *const names[] = { "ranks", "windows", "waiters",
+					     "waits", "rings" };
+	static const int while_asleep[] = { 1, 1, 1, 1, 0 };
+	static const int in_the_end[] = { 0, 0, 0, 1, 2 };
+	int domain = sim_domain(2), fd = sim_member(domain, 0), window;
+	__s64 end = sim_after(SIM_HANG);
+	long long before[2][5];
+	struct peer p;
+
+	if (geteuid())
+		SKIP(return, "some counters are for root");
+	for (int d = 0; d < 2; d++)
+		for (int i = 0; i < 5; i++)
+			before[d][i] = attribute(d, names[i]);
+	EXPECT_LE(1, before[0][0]);
+	ASSERT_EQ(0, peer_start(&p, sleep_on_device_1, &domain));
+	window = peer_hear(&p);
+	while (attribute(1, "waiters") == before[1][2] && sim_now() < end)
+		;
+	for (int i = 0; i < 5; i++) {
+		EXPECT_EQ(before[1][i] + while_asleep[i], attribute(1, names[i]))
+		TH_LOG("%s", names[i]);
+	}
+	EXPECT_EQ(before[0][1] + 1, attribute(0, "windows"));
+	EXPECT_EQ(before[0][2], attribute(0, "waiters"));
+	ASSERT_EQ(0, sim_ring(fd, window, 1, 4));
+	ASSERT_EQ(0, sim_ring(fd, window, 1, 4));
+	EXPECT_EQ(128 + SIGKILL, peer_kill(&p));
+	close(fd);
+	close(domain);
+	for (int i = 0; i < 5; i++) {
+		EXPECT_EQ(before[1][i] + in_the_end[i], attribute(1, names[i]))
+		TH_LOG("%s", names[i]);
+	}
+	EXPECT_EQ(before[0][0] - 1, attribute(0, "ranks"));
+}
+
+static int read_as_stranger(struct peer *self, void *arg)
+{
+	struct user other = { .gid = NOBODY };
+
+	become(&other);
+	NEED(attribute(1, "ranks") >= 0);
+	NEED(attribute(1, "windows") >= 0);
+	NEED(attribute(1, "memory_used") >= 0);
+	NEED(attribute(1, "waiters") == -1 && errno == EACCES);
+	NEED(attribute(1, "waits") == -1 && errno == EACCES);
+	NEED(attribute(1, "rings") == -1 && errno == EACCES);
+	return 0;
+}
+
+TEST_F(device, how_busy_a_rank_is_is_for_root_only)
+{
+	if (geteuid())
+		SKIP(return, "changing to another user needs root");
+	EXPECT_EQ(0, peer_call(read_as_stranger, NULL));
+}
+
 TEST_F(device, unknown_command_is_ENOTTY)
 {
 	struct pld_sim_info info = { .size = sizeof(info) };
 	int domain = sim_domain(2);
 
-	for (unsigned int nr = PLD_SIM_CMD_DOMAIN_RESET + 1; nr < 256; nr++) {
+	for (unsigned int nr = PLD_SIM_CMD_DOMAINS + 1; nr < 256; nr++) {
 		EXPECT_EQ(-ENOTTY,
 			  sim_ioctl(self->fd, _IO(PLD_SIM_IOC_TYPE, nr), &info));
 		EXPECT_EQ(-ENOTTY,

@@ -44,6 +44,12 @@ TEST(layout_of_device_commands)
 	EXPECT_LAYOUT(pld_sim_join, reason, 24, 4);
 	EXPECT_LAYOUT(pld_sim_join, failed_rank, 28, 4);
 	EXPECT_LAYOUT(pld_sim_join, code, 32, 4);
+
+	EXPECT_EQ(16, sizeof(struct pld_sim_domains));
+	EXPECT_LAYOUT(pld_sim_domains, size, 0, 4);
+	EXPECT_LAYOUT(pld_sim_domains, flags, 4, 4);
+	EXPECT_LAYOUT(pld_sim_domains, out_fd, 8, 4);
+	EXPECT_LAYOUT(pld_sim_domains, __reserved, 12, 4);
 }
 
 TEST(layout_of_domain_commands)
@@ -198,6 +204,7 @@ TEST(numbers_of_commands_and_offsets_stay)
 	EXPECT_EQ(0xb90c, PLD_IOC_ARM);
 	EXPECT_EQ(0xb90d, PLD_IOC_SIGNAL_EVENTFD);
 	EXPECT_EQ(0xb90e, PLD_IOC_SIGNAL_FENCE);
+	EXPECT_EQ(0xb90f, PLD_IOC_DOMAINS);
 	EXPECT_EQ(0x0, PLD_SIM_MMAP_STATUS);
 	EXPECT_EQ(0x1000, PLD_SIM_MMAP_DOORBELLS);
 	EXPECT_EQ(0x1000, PLD_SIM_DOORBELL_STRIDE);

@@ -36,6 +36,7 @@ union args {
 	struct pld_sim_arm arm;
 	struct pld_sim_signal_eventfd signal_eventfd;
 	struct pld_sim_signal_fence signal_fence;
+	struct pld_sim_domains domains;
 	unsigned char bytes[256];
 };
 
@@ -120,6 +121,8 @@ COMMAND(signal_eventfd, PLD_IOC_SIGNAL_EVENTFD, FLAGS_OF(signal_eventfd),
 	RANK, [DEVICE] = -ENOTCONN, [DOMAIN] = -ENOTTY);
 COMMAND(signal_fence, PLD_IOC_SIGNAL_FENCE, FLAGS_OF(signal_fence), NOT_THERE,
 	1, RANK, [DEVICE] = -ENOTCONN, [DOMAIN] = -ENOTTY);
+COMMAND(domains, PLD_IOC_DOMAINS, FLAGS_OF(domains), RESERVED_OF(domains), 1,
+	DEVICE, [DOMAIN] = -ENOTTY);
 
 /* The arguments with which the command succeeds on its own kind of file. */
 static void fill_args(FIXTURE_DATA(command) * self, unsigned long cmd,
@@ -196,6 +199,8 @@ static int wrote_back(const union args *a, unsigned long cmd)
 		       a->info.nr_devices >= 2;
 	case PLD_IOC_DOMAIN_CREATE:
 		return fcntl(a->domain_create.out_fd, F_GETFD) == FD_CLOEXEC;
+	case PLD_IOC_DOMAINS:
+		return fcntl(a->domains.out_fd, F_GETFD) == FD_CLOEXEC;
 	case PLD_IOC_JOIN:
 		return a->join.nranks == 2;
 	case PLD_IOC_WINDOW_ALLOC:

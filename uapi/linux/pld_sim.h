@@ -16,6 +16,8 @@
  *    PLD_IOC_WINDOW_ALLOC, PLD_IOC_WINDOW_FREE, PLD_IOC_FAIL,
  *    PLD_IOC_DOMAIN_RESET, PLD_IOC_WINDOW_EXPORT and PLD_IOC_WINDOW_IMPORT.
  *
+ * A file that PLD_IOC_DOMAINS of a device or rank file returns is to be read.
+ *
  * Ending: when a rank's process goes away, or closes its rank file, without
  * PLD_IOC_LEAVE, the rank is dead and the domain is broken. A broken domain
  * publishes why in its status page, wakes every waiter, and answers every
@@ -116,6 +118,7 @@ enum {
 	PLD_SIM_CMD_ARM = 0x0c,
 	PLD_SIM_CMD_SIGNAL_EVENTFD = 0x0d,
 	PLD_SIM_CMD_SIGNAL_FENCE = 0x0e,
+	PLD_SIM_CMD_DOMAINS = 0x0f,
 };
 
 /**
@@ -633,6 +636,26 @@ struct pld_sim_signal_fence {
 };
 
 #define PLD_IOC_SIGNAL_FENCE _IO(PLD_SIM_IOC_TYPE, PLD_SIM_CMD_SIGNAL_FENCE)
+
+/**
+ * struct pld_sim_domains - ioctl(PLD_IOC_DOMAINS), on device and rank files
+ * @size: sizeof(struct pld_sim_domains)
+ * @flags: must be 0
+ * @out_fd: out: a file to read the domains from, close-on-exec
+ * @__reserved: must be 0
+ *
+ * The file says, at the time it is read, which domains the caller's effective
+ * user has made, with their ranks, waits and windows; to a caller with
+ * CAP_SYS_ADMIN all there are. What its lines mean is written in doc/sysfs.md.
+ */
+struct pld_sim_domains {
+	__u32 size;
+	__u32 flags;
+	__s32 out_fd;
+	__u32 __reserved;
+};
+
+#define PLD_IOC_DOMAINS _IO(PLD_SIM_IOC_TYPE, PLD_SIM_CMD_DOMAINS)
 
 /*
  * mmap() of rank files: MAP_SHARED only (EINVAL), never executable, nor
