@@ -43,6 +43,8 @@ struct pld_domain {
 	int platform_fd;
 	/* platform kmod: the domain file */
 	int domain_fd;
+	/* platform memfd, host side: the next window's number */
+	uint32_t next_window;
 
 	/* host side: the last launch */
 	bool launched;
@@ -89,8 +91,9 @@ struct pld_window_buffer {
 		pld_view target;
 	} reuse;
 
-	/* platform kmod */
+	/* its number in the domain */
 	uint32_t window;
+	/* platform kmod */
 	uint64_t mmap_offset;
 	/* platform memfd; the dma-bufs of an imported buffer, else NULL */
 	int fd;

@@ -156,6 +156,12 @@ PLD_API const char *pld_version(void);
  */
 PLD_API const char *pld_last_error(void);
 
+/**
+ * How many devices the platform of that name has (see pld_domain_options), with
+ * ids from 0; or why it cannot be used here, as pld_domain_create() would say.
+ */
+PLD_API int pld_platform_devices(const char *name);
+
 /** Bytes of one element, or -EINVAL. */
 PLD_API int pld_dtype_size(pld_dtype dtype);
 /** "fp32" and so on, or NULL. */

@@ -4,8 +4,7 @@
  * privileges.
  *
  * One memfd per window holds every rank's memory. One more, the control pages,
- * holds the status page and the doorbells, laid out as the module's. There is
- * no kernel part to publish that a rank is gone: the launcher does, when the
+ * holds the status page and the doorbells: control.h. There is no kernel part to publish that a rank is gone: the launcher does, when the
  * rank's pidfd says so.
  */
 #ifndef _GNU_SOURCE
@@ -15,45 +14,38 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "available.h"
+#include "control.h"
 #include "error.h"
 #include "fd.h"
 #include "health.h"
 #include "look.h"
 #include "memfd_import.h"
 #include "platform.h"
+#include "published.h"
 #include "udmabuf.h"
 
 #define DEVICES 64
 #define HUGE_PAGE ((size_t)2 << 20)
 
-/*
- * The status page. claim is 0, then who is publishing the failure (rank + 1, or
- * CLAIMED_BY_HOST), then PUBLISHED. So one process at a time writes the status,
- * and the first failure stays.
- */
-struct control {
-	struct pld_sim_status status;
-	uint32_t claim;
-};
-
-#define CLAIMED_BY_HOST (PLD_MAX_RANKS + 1)
-#define PUBLISHED (PLD_MAX_RANKS + 2)
-
-_Static_assert(sizeof(struct control) <= PLD_SIM_DOORBELL_STRIDE,
-	       "the status page is one page");
-
-static struct control *control_of(const pld_domain *domain)
+static struct pld_control *control_of(const pld_domain *domain)
 {
-	return (struct control *)domain->status;
+	return (struct pld_control *)domain->status;
+}
+
+static struct pld_rank_page *own_page(const pld_domain *domain)
+{
+	return (struct pld_rank_page *)pld_doorbell(domain, domain->rank);
 }
 
 static size_t control_bytes(const pld_domain *domain)
@@ -149,10 +141,20 @@ static int map_control(pld_domain *domain)
 	return 0;
 }
 
+static void describe(struct pld_control *control, const pld_domain *domain)
+{
+	control->status.nranks = (uint32_t)domain->nranks;
+	control->host = (uint32_t)getpid();
+	memcpy(control->devices, domain->devices,
+	       (size_t)domain->nranks * sizeof(control->devices[0]));
+	control->layout = PLD_CONTROL_LAYOUT;
+	control->magic = PLD_CONTROL_MAGIC;
+}
+
 static int memfd_create_domain(pld_domain *domain)
 {
 	size_t bytes = control_bytes(domain);
-	int fd = sealed_memfd("pld-control", bytes);
+	int fd = sealed_memfd(PLD_CONTROL_NAME, bytes);
 	int error;
 
 	if (fd < 0)
@@ -166,7 +168,7 @@ static int memfd_create_domain(pld_domain *domain)
 		close(fd);
 		return error;
 	}
-	domain->status->nranks = (uint32_t)domain->nranks;
+	describe(control_of(domain), domain);
 	return 0;
 }
 
@@ -197,7 +199,7 @@ static int zero_window(const pld_window_buffer *buffer)
 
 static int memfd_reset(pld_domain *domain)
 {
-	struct control *control = control_of(domain);
+	struct pld_control *control = control_of(domain);
 	struct pld_sim_status *status = &control->status;
 
 	for (pld_window_buffer *b = domain->buffers; b; b = b->next)
@@ -212,9 +214,24 @@ static int memfd_reset(pld_domain *domain)
 	return 0;
 }
 
+/* So that who sees the descriptor knows what it is. */
+static void name_window(const pld_window_buffer *buffer, char name[128])
+{
+	struct stat control = { 0 };
+
+	fstat(buffer->domain->platform_fd, &control);
+	snprintf(name, 128, PLD_WINDOW_NAME, buffer->window,
+		 (unsigned long long)buffer->bytes, buffer->cells ? 1u : 0u,
+		 (unsigned long long)control.st_ino);
+}
+
 static int reserve_all(pld_window_buffer *buffer, size_t bytes)
 {
-	buffer->fd = sealed_memfd("pld-window", pld_span(buffer));
+	char name[128];
+
+	buffer->window = buffer->domain->next_window++;
+	name_window(buffer, name);
+	buffer->fd = sealed_memfd(name, pld_span(buffer));
 	if (buffer->fd < 0)
 		return buffer->fd;
 	for (int rank = 0; rank < buffer->domain->nranks; rank++)
@@ -272,6 +289,7 @@ static int memfd_window_export(pld_window_buffer *buffer, int rank,
 static int memfd_attach(pld_domain *domain)
 {
 	PLD_TRY(map_control(domain));
+	own_page(domain)->pid = (uint32_t)getpid();
 	/* The epoch is the host's: a failure since then has advanced it. */
 	__atomic_store_n(&domain->status->rank_state[domain->rank],
 			 PLD_RANK_JOINED, __ATOMIC_RELEASE);
@@ -358,11 +376,14 @@ static int memfd_block(pld_domain *domain, const struct pld_wants *wants,
 		       int64_t deadline_ns)
 {
 	struct pld_sim_doorbell *doorbell = pld_doorbell(domain, domain->rank);
+	struct pld_published published;
 	struct timespec deadline = {
 		.tv_sec = deadline_ns / 1000000000,
 		.tv_nsec = deadline_ns % 1000000000,
 	};
 	int result;
+
+	pld_publish(own_page(domain), wants, &published);
 
 	/*
 	 * Raised before the cells are looked at, both seq_cst. Pairs with
@@ -372,6 +393,7 @@ static int memfd_block(pld_domain *domain, const struct pld_wants *wants,
 	__atomic_fetch_add(&doorbell->waiters, 1, __ATOMIC_SEQ_CST);
 	result = sleep_on_bell(domain, wants, &deadline);
 	__atomic_fetch_sub(&doorbell->waiters, 1, __ATOMIC_RELAXED);
+	pld_withdraw(own_page(domain), &published);
 	return result;
 }
 
@@ -391,7 +413,7 @@ static void publish(pld_domain *domain, enum pld_sim_fail_reason reason,
 	status->code = code;
 	/* Release: who sees the epoch sees why. Pairs with pld_healthy(). */
 	__atomic_fetch_add(&status->epoch, 1, __ATOMIC_SEQ_CST);
-	__atomic_store_n(&control_of(domain)->claim, PUBLISHED,
+	__atomic_store_n(&control_of(domain)->claim, PLD_PUBLISHED,
 			 __ATOMIC_RELEASE);
 	for (int rank = 0; rank < domain->nranks; rank++)
 		ring_bell(pld_doorbell(domain, rank), FUTEX_BITSET_MATCH_ANY);
@@ -400,9 +422,9 @@ static void publish(pld_domain *domain, enum pld_sim_fail_reason reason,
 static void memfd_fail(pld_domain *domain, enum pld_sim_fail_reason reason,
 		       int culprit, int code)
 {
-	struct control *control = control_of(domain);
+	struct pld_control *control = control_of(domain);
 	uint32_t claimed = 0;
-	uint32_t claim = domain->rank < 0 ? CLAIMED_BY_HOST
+	uint32_t claim = domain->rank < 0 ? PLD_CLAIMED_BY_HOST
 					  : (uint32_t)domain->rank + 1;
 
 	if (reason == PLD_FAIL_DEAD)

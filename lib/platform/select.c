@@ -39,6 +39,15 @@ static int select_named(const struct pld_platform *named,
 	return 0;
 }
 
+int pld_platform_devices(const char *name)
+{
+	const struct pld_platform *platform;
+	char why[256];
+
+	PLD_TRY(pld_platform_select(name, &platform, why));
+	return platform->nr_devices();
+}
+
 int pld_platform_select(const char *name, const struct pld_platform **platform,
 			char why[256])
 {
