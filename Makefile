@@ -55,8 +55,16 @@ PLD_CPPFLAGS := $(PLD_INC) -D_GNU_SOURCE -DPLD_VERSION='"$(PLD_VERSION)"'
 PLD_CFLAGS := -std=gnu11 -Wall -Wextra -fPIC -fvisibility=hidden
 
 LIB_OBJS := $(patsubst %.c,$(O)/obj/%.o,$(wildcard lib/*.c lib/*/*.c))
-TOOLS := $(filter-out $(if $(DRM_LIBS),,pld-drm),\
-	$(notdir $(patsubst %/,%,$(dir $(wildcard tools/*/main.c)))))
+TOOLS := $(notdir $(patsubst %/,%,$(dir $(wildcard tools/*/main.c))))
+# What a tool needs besides libpld; without it the tool is not built.
+pld-drm_LIBS := $(DRM_LIBS)
+pld-info_LIBS := -ljansson
+pld-info_NEEDS := jansson.h of libjansson-dev
+HAS_JANSSON := $(shell $(CC) $(CPPFLAGS) -include jansson.h -fsyntax-only \
+	-x c /dev/null 2>/dev/null && echo y)
+SKIPPED_TOOLS := $(if $(HAS_JANSSON),,$(filter pld-info,$(TOOLS)))
+override TOOLS := $(filter-out $(SKIPPED_TOOLS) $(if $(DRM_LIBS),,pld-drm),\
+	$(TOOLS))
 TOOL_COMMON := $(patsubst %.c,$(O)/obj/%.o,$(wildcard tools/common/*.c))
 EXAMPLES := $(patsubst tools/examples/%.c,%,$(wildcard tools/examples/[0-9]*.c))
 EXAMPLE_COMMON := $(patsubst %.c,$(O)/obj/%.o,\
@@ -80,6 +88,7 @@ no_drm:
 		'(apt-get install libdrm-dev)'
 
 tools: $(TOOLS:%=$(O)/tools/%) $(EXAMPLES:%=$(O)/examples/%)
+	@$(foreach t,$(SKIPPED_TOOLS),echo '$(t) is not built: there is no $($(t)_NEEDS)';)true
 
 # Objects depend on how they are compiled.
 FLAGS := $(CC) $(CFLAGS) $(CPPFLAGS) $(LDFLAGS) $(PLD_CFLAGS) $(PLD_CPPFLAGS)
@@ -127,18 +136,16 @@ $(O)/libpld.so $(O)/libpld-drm.so: %.so: %.so.$(SOVERSION)
 	$(Q)ln -sf $(<F) $@
 
 # A tool is a folder; it is linked statically with libpld, to start anywhere,
-# and with TOOL_A and TOOL_LIBS of its own before that.
-$(O)/tools/pld-drm: TOOL_A := $(DRM_A)
-$(O)/tools/pld-drm: TOOL_LIBS := $(DRM_LIBS)
-$(O)/tools/pld-drm: $(DRM_A)
+# and with <tool>_A and <tool>_LIBS of its own before that.
+pld-drm_A := $(DRM_A)
 define tool_rule
 $(1)_OBJS := $$(patsubst %.c,$$(O)/obj/%.o,$$(wildcard tools/$(1)/*.c)) \
 	$$(TOOL_COMMON)
-$$(O)/tools/$(1): $$($(1)_OBJS) $$(LIB_A)
+$$(O)/tools/$(1): $$($(1)_OBJS) $$($(1)_A) $$(LIB_A)
 	$$(say) LD $$@
 	@mkdir -p $$(@D)
-	$$(Q)$$(CC) $$(CFLAGS) $$(LDFLAGS) $$($(1)_OBJS) $$(TOOL_A) $$(LIB_A) \
-		$$(TOOL_LIBS) $$(LIB_LIBS) -o $$@
+	$$(Q)$$(CC) $$(CFLAGS) $$(LDFLAGS) $$($(1)_OBJS) $$($(1)_A) $$(LIB_A) \
+		$$($(1)_LIBS) $$(LIB_LIBS) -o $$@
 # By content: builds in several folders share the one in the top folder.
 $(1): $$(O)/tools/$(1) FORCE
 	@cmp -s $$< $$@ || { printf '  %-7s %s\n' COPY $$@; cp $$< $$@; }
