@@ -414,6 +414,13 @@ static struct device *device_of(struct info *info, uint32_t id)
 	return &info->devices[info->nr_devices - 1];
 }
 
+static int64_t whole_pages(uint64_t bytes)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+
+	return (int64_t)((bytes + page - 1) / page * page);
+}
+
 /* As far as they can be seen: there is nothing behind a device of memfd. */
 static void add_devices(struct info *info, const struct domain *domain)
 {
@@ -426,7 +433,7 @@ static void add_devices(struct info *info, const struct domain *domain)
 		device->rings = -1;
 		device->windows += (int64_t)domain->nr_windows;
 		for (size_t w = 0; w < domain->nr_windows; w++)
-			device->used += (int64_t)domain->windows[w].bytes;
+			device->used += whole_pages(domain->windows[w].bytes);
 	}
 }
 

@@ -98,7 +98,7 @@ static void print_versions(const struct info *info)
 		putchar('\n');
 }
 
-/* "domain 3 rank 1, domain 4 rank 0", of those that can be seen. */
+/* "rank 1 of 3, rank 0 of 4", of the domains that can be seen. */
 static void print_who(const struct info *info, const struct device *device)
 {
 	const char *between = "";
@@ -114,7 +114,7 @@ static void print_who(const struct info *info, const struct device *device)
 			between = ", ";
 		}
 	}
-	putchar('\n');
+	puts(*between ? "" : "others");
 }
 
 static bool in_use(const struct info *info, const struct device *device)
