@@ -182,8 +182,8 @@ guest_6_12()
 guest_6_1()
 {
 	local on_the_kernel="lib_allgather lib_dmabuf lib_domain lib_event lib_host \
-		lib_launch lib_memcg lib_several lib_signal lib_subdomain lib_threads \
-		lib_waiter lib_wake lib_window lib_drm lib_drm_export \
+		lib_info lib_launch lib_memcg lib_several lib_signal lib_subdomain \
+		lib_threads lib_waiter lib_wake lib_window lib_drm lib_drm_export \
 		drm.sh examples.sh"
 
 	drop_in

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -24,6 +25,15 @@ bool read_file(const char *path, char *text, size_t size)
 	return true;
 }
 
+static int by_platform_and_id(const void *left, const void *right)
+{
+	const struct device *l = left, *r = right;
+
+	if (l->platform != r->platform)
+		return l->platform < r->platform ? -1 : 1;
+	return l->id < r->id ? -1 : l->id > r->id;
+}
+
 void gather(struct info *info)
 {
 	for (int i = 0; i < PLATFORMS; i++) {
@@ -36,4 +46,8 @@ void gather(struct info *info)
 	}
 	gather_kmod(info);
 	gather_memfd(info);
+	/* qsort() wants an array. */
+	if (info->devices)
+		qsort(info->devices, info->nr_devices, sizeof(*info->devices),
+		      by_platform_and_id);
 }

@@ -47,8 +47,10 @@ static void gather_parameters(struct module *module)
 	}
 	if (dir)
 		closedir(dir);
-	qsort(module->parameters, module->nr_parameters,
-	      sizeof(*module->parameters), by_name);
+	/* qsort() wants an array. */
+	if (module->parameters)
+		qsort(module->parameters, module->nr_parameters,
+		      sizeof(*module->parameters), by_name);
 }
 
 /* -1 when it cannot be read. */

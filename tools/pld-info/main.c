@@ -62,6 +62,22 @@ static error_t take_option(int key, char *value, struct argp_state *state)
 	}
 }
 
+static int show(bool json)
+{
+	struct info info = { 0 };
+	int status = EXIT_OK;
+
+	gather(&info);
+	if (!json) {
+		print_table(&info);
+	} else if (!print_json(&info)) {
+		fprintf(stderr, "%s: out of memory\n", program_name);
+		status = EXIT_USAGE;
+	}
+	free_info(&info);
+	return status;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct argp argp = {
@@ -70,7 +86,7 @@ int main(int argc, char **argv)
 		.doc = doc,
 	};
 	struct options options = { 0 };
-	struct info info = { 0 };
+	int status = EXIT_OK;
 
 	program_name = "pld-info";
 	parse_arguments(&argp, argc, argv, &options);
@@ -79,13 +95,7 @@ int main(int argc, char **argv)
 	} else if (options.version) {
 		printf("%s %s\n", program_name, pld_version());
 	} else {
-		gather(&info);
-		if (!options.json) {
-			print_table(&info);
-		} else if (!print_json(&info)) {
-			fprintf(stderr, "%s: out of memory\n", program_name);
-			return EXIT_USAGE;
-		}
+		status = show(options.json);
 	}
-	return close_output(EXIT_OK);
+	return close_output(status);
 }

@@ -396,8 +396,10 @@ static void add_windows(const struct search *search, struct found_domain *found)
 			.users = window->users,
 		};
 	}
-	qsort(domain->windows, domain->nr_windows, sizeof(*domain->windows),
-	      by_id);
+	/* qsort() wants an array. */
+	if (domain->windows)
+		qsort(domain->windows, domain->nr_windows,
+		      sizeof(*domain->windows), by_id);
 }
 
 static struct device *device_of(struct info *info, uint32_t id)
@@ -451,7 +453,10 @@ void gather_memfd(struct info *info)
 		add_windows(&search, found);
 		add_devices(info, &found->control.domain);
 		*GROW(info->domains, info->nr_domains) = found->control.domain;
+		free(found->control.pids);
 	}
+	free(search.domains);
+	free(search.windows);
 	if (search.closed)
 		hide(info,
 		     "of memfd, only domains of processes that user %u may look into are shown",

@@ -20,6 +20,31 @@ void *grow(void *array, size_t *count, size_t element)
 	return grown;
 }
 
+static void free_rank(struct rank *rank)
+{
+	for (size_t i = 0; i < rank->nr_waits; i++)
+		free(rank->waits[i].cells);
+	free(rank->waits);
+}
+
+static void free_domain(struct domain *domain)
+{
+	for (size_t i = 0; i < domain->nr_ranks; i++)
+		free_rank(&domain->ranks[i]);
+	free(domain->ranks);
+	free(domain->windows);
+}
+
+void free_info(struct info *info)
+{
+	for (size_t i = 0; i < info->nr_domains; i++)
+		free_domain(&info->domains[i]);
+	free(info->domains);
+	free(info->devices);
+	free(info->module.parameters);
+	free(info->hidden);
+}
+
 void hide(struct info *info, const char *format, ...)
 {
 	char(*sentence)[SENTENCE_BYTES] = GROW(info->hidden, info->nr_hidden);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What pld-info has found: the same for both platforms. Numbers that are not
- * known are -1. Arrays grow by grow(), and live as long as the program.
+ * known are -1. Arrays grow by grow().
  */
 #ifndef PLD_INFO_MODEL_H
 #define PLD_INFO_MODEL_H
@@ -124,6 +124,8 @@ void *grow(void *array, size_t *count, size_t element);
 #define GROW(array, count)                                    \
 	((array) = grow((array), &(count), sizeof(*(array))), \
 	 &(array)[(count)-1])
+
+void free_info(struct info *info);
 
 void hide(struct info *info, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -220,7 +220,7 @@ static void print_waits(const struct domain *domain)
 			const struct wait *wait = &domain->ranks[r].waits[w];
 
 			if (!any)
-				puts("  waits in window      byte  for                     is  since");
+				puts("  rank  window      byte  waits for               is  since");
 			any = true;
 			for (size_t c = 0; c < wait->nr_cells; c++)
 				print_cell(r, wait, c);
