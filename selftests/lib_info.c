@@ -27,6 +27,12 @@
 
 #include <linux/pld_sim.h>
 
+#ifdef __SANITIZE_ADDRESS__
+#define SANITIZED 1
+#else
+#define SANITIZED 0
+#endif
+
 /* What pld-info has printed, and its exit status. */
 struct output {
 	char text[1 << 20];
@@ -305,6 +311,9 @@ static int held_in_waits(pld_domain *domain, void *arg)
 		return wait_for_one(&signal);
 	if (rank == 1)
 		return wait_for_either(&signal);
+	/* One that has slept, and is over. */
+	CHECK_EQ(-ETIMEDOUT, pld_system_wait_timeout(&signal, PLD_AT(2, 0), 9,
+						     PLD_GE, LIB_MS));
 	PLD_TRY(pld_system_notify(&signal, 0, PLD_AT(1, 0), 2, PLD_SET));
 	PLD_TRY(pld_system_notify(&signal, 1, PLD_AT(0, 0), -1, PLD_SET));
 	json_decref(look_until(getppid(), "ranks.0.sleeping", "1"));
@@ -455,6 +464,44 @@ TEST_F(info, platforms_and_versions_are_told)
 		EXPECT_JSON("\"platform kmod: no module: there is no /dev/pld_sim; load pld_sim.ko, or use platform memfd\"",
 			    info, "platforms.0.why");
 	}
+	json_decref(info);
+}
+
+/* Puts the faults of the folder that this program is in before the tool. */
+static json_t *look_with_fault(const char *fault)
+{
+	char self[PATH_MAX] = "", library[PATH_MAX + 16];
+	json_t *info;
+
+	if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
+		return NULL;
+	snprintf(library, sizeof(library), "%s/faults.so", dirname(self));
+	setenv("PLD_FAULT", fault, 1);
+	setenv("LD_PRELOAD", library, 1);
+	info = look();
+	unsetenv("LD_PRELOAD");
+	unsetenv("PLD_FAULT");
+	return info;
+}
+
+TEST_F(info, platform_that_cannot_be_used_is_told_why)
+{
+	static const char prefix[] =
+		"\"platform kmod: version mismatch: the loaded module has ABI version ";
+	json_t *info;
+
+	if (SANITIZED)
+		SKIP(return,
+			   "faults cannot be brought into a sanitizer's build");
+	info = look_with_fault("no-permission");
+	EXPECT_JSON("false", info, "platforms.0.usable");
+	EXPECT_JSON("\"platform kmod: no permission to open /dev/pld_sim; join the group that owns it\"",
+		    info, "platforms.0.why");
+	json_decref(info);
+
+	info = look_with_fault("other-version");
+	EXPECT_EQ(0, strncmp(prefix, text_of(info, "platforms.0.why"),
+			     strlen(prefix)));
 	json_decref(info);
 }
 
