@@ -88,7 +88,7 @@ no_drm:
 		'(apt-get install libdrm-dev)'
 
 tools: $(TOOLS:%=$(O)/tools/%) $(EXAMPLES:%=$(O)/examples/%)
-	@$(foreach t,$(SKIPPED_TOOLS),echo '$(t) is not built: there is no $($(t)_NEEDS)';)true
+	@$(foreach t,$(SKIPPED_TOOLS),echo '$(t) is not built: there is no $($(t)_NEEDS) (make setup installs it)';)true
 
 # Objects depend on how they are compiled.
 FLAGS := $(CC) $(CFLAGS) $(CPPFLAGS) $(LDFLAGS) $(PLD_CFLAGS) $(PLD_CPPFLAGS)
