@@ -61,12 +61,12 @@ static json_t *rank_json(const struct rank *rank, size_t nr)
 
 static json_t *window_json(const struct window *window)
 {
-	return json_pack("{s:I, s:I, s:I, s:s, s:i}", "id",
+	return json_pack("{s:I, s:I, s:I, s:s, s:i, s:o}", "id",
 			 (json_int_t)window->id, "bytes",
 			 (json_int_t)window->bytes, "stride",
 			 (json_int_t)window->stride, "kind",
 			 window->signal ? "signal" : "data", "users",
-			 window->users);
+			 window->users, "imported", number(window->imported));
 }
 
 static json_t *broken_json(const struct domain *domain)

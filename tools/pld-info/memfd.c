@@ -12,12 +12,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -51,6 +50,8 @@ struct search {
 	size_t nr_windows;
 	/* a process could not be looked into */
 	bool closed;
+	/* the file system of all memfds */
+	struct statx memory;
 };
 
 static int64_t now_ns(void)
@@ -62,27 +63,58 @@ static int64_t now_ns(void)
 }
 
 /*
- * What descriptor fd of process pid is open on, for reading; -1 when that is
- * no file of memory by now. It may be anything by the time it is looked at,
- * and opening some files does something: it is looked at before it is opened.
+ * A handle on what descriptor fd of process pid is open on; -1 when that is no
+ * memfd by now. It may be anything by the time it is looked at, a file of a
+ * file system that somebody serves and lets hang: nothing is asked of it but
+ * what the kernel knows by itself, which is enough to see that it lies where
+ * all memfds do.
  */
-static int open_memory(int pid, int fd, struct stat *st)
+static int hold_memory(const struct search *search, int pid, int fd,
+		       struct statx *found)
 {
 	char path[64];
-	struct statfs fs;
-	int handle, opened = -1;
+	int handle;
 
 	snprintf(path, sizeof(path), "/proc/%d/fd/%d", pid, fd);
 	handle = open(path, O_PATH | O_CLOEXEC);
 	if (handle < 0)
 		return -1;
-	if (!fstat(handle, st) && S_ISREG(st->st_mode) && !fstatfs(handle, &fs) &&
-	    (fs.f_type == TMPFS_MAGIC || fs.f_type == HUGETLBFS_MAGIC)) {
-		snprintf(path, sizeof(path), "/proc/self/fd/%d", handle);
-		opened = open(path, O_RDONLY | O_CLOEXEC);
-	}
+	if (!statx(handle, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
+		   STATX_BASIC_STATS, found) &&
+	    S_ISREG(found->stx_mode) &&
+	    found->stx_dev_major == search->memory.stx_dev_major &&
+	    found->stx_dev_minor == search->memory.stx_dev_minor)
+		return handle;
+	close(handle);
+	return -1;
+}
+
+/* The same, opened for reading. */
+static int open_memory(const struct search *search, int pid, int fd,
+		       struct statx *found)
+{
+	int handle = hold_memory(search, pid, fd, found), opened;
+	char path[64];
+
+	if (handle < 0)
+		return -1;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", handle);
+	opened = open(path, O_RDONLY | O_CLOEXEC);
 	close(handle);
 	return opened;
+}
+
+/* Where memfds lie: a memfd tells. */
+static bool find_memory(struct statx *memory)
+{
+	int fd = memfd_create("pld-info", MFD_CLOEXEC);
+	int error;
+
+	if (fd < 0)
+		return false;
+	error = statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS, memory);
+	close(fd);
+	return !error;
 }
 
 static bool read_whole(int fd, void *bytes, size_t length)
@@ -124,33 +156,33 @@ static void take_control(struct search *search, int pid, int fd)
 	char why[SENTENCE_BYTES] = "it cannot be read";
 	struct control control;
 	bool taken = false;
-	struct stat st;
+	struct statx st;
 	void *bytes;
-	int opened = open_memory(pid, fd, &st);
+	int opened = open_memory(search, pid, fd, &st);
 
 	if (opened < 0)
 		return;
-	if (known_domain(search, st.st_ino)) {
+	if (known_domain(search, st.stx_ino)) {
 		close(opened);
 		return;
 	}
-	if (st.st_size > 0 && (uint64_t)st.st_size <= LARGEST_CONTROL) {
-		bytes = malloc((size_t)st.st_size);
-		taken = bytes && read_whole(opened, bytes, (size_t)st.st_size) &&
-			parse_control(bytes, (size_t)st.st_size, now_ns(),
-				      &control, why);
+	if (st.stx_size > 0 && st.stx_size <= LARGEST_CONTROL) {
+		bytes = malloc(st.stx_size);
+		taken = bytes && read_whole(opened, bytes, st.stx_size) &&
+			parse_control(bytes, st.stx_size, now_ns(), &control,
+				      why);
 		free(bytes);
 	}
 	close(opened);
 	if (taken) {
-		control.domain.id = st.st_ino;
-		control.domain.owner = st.st_uid;
+		control.domain.id = st.stx_ino;
+		control.domain.owner = st.stx_uid;
 		*GROW(search->domains, search->nr_domains) =
-			(struct found_domain){ st.st_ino, control };
+			(struct found_domain){ st.stx_ino, control };
 	} else {
 		hide(search->info,
 		     "domain %llu of memfd, open in process %d, is not shown: %s",
-		     (unsigned long long)st.st_ino, pid, why);
+		     (unsigned long long)st.stx_ino, pid, why);
 	}
 }
 
@@ -167,18 +199,18 @@ static void take_window(struct search *search, int pid, int fd,
 			const struct window_name *name)
 {
 	struct found_window *window;
-	char path[64];
-	struct stat st;
+	struct statx st;
+	int handle = hold_memory(search, pid, fd, &st);
 
-	snprintf(path, sizeof(path), "/proc/%d/fd/%d", pid, fd);
-	if (stat(path, &st) || !S_ISREG(st.st_mode) || st.st_size <= 0)
+	if (handle < 0)
 		return;
-	window = known_window(search, st.st_ino);
+	close(handle);
+	window = known_window(search, st.stx_ino);
 	if (!window) {
 		window = GROW(search->windows, search->nr_windows);
 		*window = (struct found_window){
-			.inode = st.st_ino,
-			.size = (uint64_t)st.st_size,
+			.inode = st.stx_ino,
+			.size = st.stx_size,
 			.pid = pid,
 			.fd = fd,
 			.name = *name,
@@ -339,7 +371,8 @@ static void look_at_cell(const struct search *search,
 	const struct found_window *window =
 		window_of(search, found, cell->window);
 	uint64_t stride;
-	struct stat st;
+	struct statx st;
+	off_t at;
 	int fd;
 
 	if (!window)
@@ -348,12 +381,14 @@ static void look_at_cell(const struct search *search,
 	if (cell->offset % sizeof(cell->value) ||
 	    cell->offset >= window->name.bytes || cell->offset >= stride)
 		return;
-	fd = open_memory(window->pid, window->fd, &st);
+	fd = open_memory(search, window->pid, window->fd, &st);
 	if (fd < 0)
 		return;
-	cell->has_value = st.st_ino == window->inode &&
-			  pread(fd, &cell->value, sizeof(cell->value),
-				(off_t)(rank * stride + cell->offset)) ==
+	at = (off_t)(rank * stride + cell->offset);
+	/* A hole is there where a rank's memory was imported. */
+	cell->has_value = st.stx_ino == window->inode &&
+			  lseek(fd, at, SEEK_DATA) == at &&
+			  pread(fd, &cell->value, sizeof(cell->value), at) ==
 				  (ssize_t)sizeof(cell->value);
 	close(fd);
 }
@@ -394,6 +429,7 @@ static void add_windows(const struct search *search, struct found_domain *found)
 			.stride = window->size / domain->nr_ranks,
 			.signal = window->name.signal,
 			.users = window->users,
+			.imported = -1,
 		};
 	}
 	/* qsort() wants an array. */
@@ -443,6 +479,12 @@ void gather_memfd(struct info *info)
 {
 	struct search search = { .info = info };
 
+	if (!find_memory(&search.memory)) {
+		hide(info,
+		     "domains of memfd are not shown: no memfd can be made: %s",
+		     strerror(errno));
+		return;
+	}
 	each_process(&search, look_into);
 	if (search.nr_domains)
 		each_process(&search, look_at_maps);

@@ -54,8 +54,10 @@ struct window {
 	uint64_t bytes;
 	uint64_t stride;
 	bool signal;
-	/* kmod: mappings and sleeping waits; memfd: processes */
+	/* kmod: mappings, sleeping waits and exports; memfd: processes */
 	int users;
+	/* ranks whose memory of it is another driver's */
+	int imported;
 };
 
 struct domain {

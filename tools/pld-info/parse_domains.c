@@ -184,6 +184,8 @@ static void take_window(struct parser *parser)
 	window->stride = (uint64_t)number_of(parser, "stride", 0, INT64_MAX);
 	window->signal = number_of(parser, "signal", 0, 1);
 	window->users = (int)number_of(parser, "users", 0, INT32_MAX);
+	window->imported =
+		(int)number_of(parser, "imported", 0, PLD_SIM_MAX_RANKS);
 }
 
 static const struct {
