@@ -11,6 +11,7 @@
 #include "domain.h"
 #include "error.h"
 #include "health.h"
+#include "join/strays.h"
 #include "observe.h"
 #include "platform/platform.h"
 #include "subdomain.h"
@@ -176,6 +177,9 @@ void pld_domain_destroy(pld_domain *domain)
 	while (domain->buffers)
 		pld_free_window_buffer(domain->buffers);
 	pld_observers_destroy(domain);
+	pld_strays_forget(domain);
+	if (domain->stop_fd)
+		close(domain->stop_fd);
 	unlist_domain(domain);
 	if (pld_is_host(domain))
 		domain->platform->destroy(domain);
@@ -190,6 +194,7 @@ int pld_domain_reset(pld_domain *domain)
 	if (domain->parent)
 		return pld_error(EINVAL,
 				 "pld_domain_reset: a sub-domain is reset with its parent only");
+	PLD_TRY(pld_strays_check(domain));
 	for (pld_domain *s = domain->subdomains; s; s = s->next_subdomain)
 		PLD_TRY(s->platform->reset(s));
 	PLD_TRY(domain->platform->reset(domain));

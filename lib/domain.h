@@ -18,6 +18,7 @@
 
 #include "pld.h"
 
+struct pld_joined;
 struct pld_observer;
 struct pld_platform;
 
@@ -53,6 +54,14 @@ struct pld_domain {
 	int abort_code;
 	/* one per rank, or NULL; in a rank, its own */
 	struct pld_observer *observers[PLD_MAX_RANKS];
+	/* what pld_domain_serve_stop() writes to, 0 before the first serving */
+	_Atomic int stop_fd;
+	/* of the last launch: who was cut off, pidfd 0 for nobody */
+	struct pld_stray {
+		int pidfd;
+		int socket;
+		int pid;
+	} strays[PLD_MAX_RANKS];
 
 	/* rank side; rank is -1 on the host side, and in an outsider */
 	int rank;
@@ -63,8 +72,10 @@ struct pld_domain {
 	char *doorbells;
 	/* reads 1 in the rank's process and 0 in a child that it forked */
 	const volatile unsigned char *alive;
-	/* the writing end of the rank's pipe to the launcher */
+	/* the writing end of the rank's pipe, or its socket, to the launcher */
 	int launcher_fd;
+	/* of a process that came in, else NULL */
+	struct pld_joined *joined;
 	/* more ranks than CPUs: who spins keeps a peer from running */
 	bool oversubscribed;
 };

@@ -8,6 +8,7 @@
 
 #include "error.h"
 #include "health.h"
+#include "join/joined.h"
 #include "launch.h"
 #include "platform/platform.h"
 
@@ -87,6 +88,9 @@ int pld_broken(const pld_domain *domain, const char *op, uint32_t reason,
 		culprit = (int)domain->parent->status->rank;
 		code = domain->parent->status->code;
 	}
+	if (domain->joined && reason == PLD_FAIL_ERROR &&
+	    code == PLD_SERVER_GONE && pld_server_gone(domain))
+		return pld_error(EOWNERDEAD, "%s: the server has gone away", op);
 	result = say_why(domain, op, reason, culprit, code);
 	if (reason >= PLD_FAIL_DEAD && reason <= PLD_FAIL_OUTSIDE) {
 		pld_failure()->culprit = culprit;

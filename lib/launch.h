@@ -38,9 +38,24 @@ struct pld_record {
 void pld_tell_launcher(const pld_domain *domain,
 		       const struct pld_record *record);
 
+/* Makes this process the rank domain->rank, of the sub-domains too. */
+int pld_rank_attach(pld_domain *domain);
+/* The end of its work, with 0 or the negative errno that it failed with. */
+void pld_rank_end(pld_domain *domain, int error);
+void pld_rank_unmark(pld_domain *domain);
+
 /* What a rank's process runs after the fork; ends the process. */
 _Noreturn void pld_rank_main(pld_domain *domain, int rank, int parent,
 			     pld_kernel *kernel, void *arg);
+
+struct pld_watch;
+
+/*
+ * Forks the ranks, but those that are elsewhere, and has them watched. elsewhere
+ * is NULL or has a flag for each rank.
+ */
+int pld_fork_ranks(struct pld_watch *watch, const bool *elsewhere,
+		   pld_kernel *kernel, void *arg);
 
 /* One CPU set per rank, or none. */
 struct pld_pinning;

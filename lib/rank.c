@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "error.h"
@@ -83,7 +84,16 @@ static int attach_subdomain(pld_domain *sub)
 	return 0;
 }
 
-static int attach_all(pld_domain *domain)
+/* For the end of a rank whose process goes on. */
+void pld_rank_unmark(pld_domain *domain)
+{
+	if (domain->alive)
+		munmap((void *)(uintptr_t)domain->alive,
+		       (size_t)sysconf(_SC_PAGESIZE));
+	domain->alive = NULL;
+}
+
+int pld_rank_attach(pld_domain *domain)
 {
 	PLD_TRY(mark_alive(domain));
 	PLD_TRY(attach(domain));
@@ -116,10 +126,15 @@ static void break_domain(pld_domain *domain, int error)
 
 void pld_tell_launcher(const pld_domain *domain, const struct pld_record *record)
 {
+	ssize_t sent;
+
 	/* A launcher that is gone needs no telling, and ends this rank. */
-	while (write(domain->launcher_fd, record, sizeof(*record)) < 0 &&
-	       errno == EINTR)
-		;
+	do
+		sent = domain->joined ? send(domain->launcher_fd, record,
+					     sizeof(*record), MSG_NOSIGNAL)
+				      : write(domain->launcher_fd, record,
+					      sizeof(*record));
+	while (sent < 0 && errno == EINTR);
 }
 
 /* With the sentence of the call that failed, when it is that error's. */
@@ -142,6 +157,16 @@ static void tell_result(const pld_domain *domain, int error)
 	pld_tell_launcher(domain, &record);
 }
 
+/* Tells before the others hear of it: the launcher looks for the first. */
+void pld_rank_end(pld_domain *domain, int error)
+{
+	tell_result(domain, error);
+	if (error)
+		break_domain(domain, error);
+	else
+		leave_all(domain);
+}
+
 _Noreturn void pld_rank_main(pld_domain *domain, int rank, int parent,
 			     pld_kernel *kernel, void *arg)
 {
@@ -155,7 +180,7 @@ _Noreturn void pld_rank_main(pld_domain *domain, int rank, int parent,
 	pld_domains_unlock();
 	domain->rank = rank;
 	pld_observers_enter(domain);
-	error = attach_all(domain);
+	error = pld_rank_attach(domain);
 	if (!error)
 		error = kernel(domain, arg);
 	/* A child that the kernel forked and that came back here is no rank. */
@@ -164,11 +189,6 @@ _Noreturn void pld_rank_main(pld_domain *domain, int rank, int parent,
 	fflush(stdout);
 	if (error > 0)
 		error = 0;
-	/* Before the others hear of it: the launcher looks for the first. */
-	tell_result(domain, error);
-	if (error)
-		break_domain(domain, error);
-	else
-		leave_all(domain);
+	pld_rank_end(domain, error);
 	_exit(error ? 1 : 0);
 }

@@ -207,6 +207,56 @@ static void kmod_window_free(pld_window_buffer *buffer)
 		ioctl(buffer->domain->domain_fd, PLD_IOC_WINDOW_FREE, &release);
 }
 
+static int kmod_domain_fd(const pld_domain *domain)
+{
+	return domain->domain_fd;
+}
+
+static int kmod_window_fd(const pld_window_buffer *buffer)
+{
+	(void)buffer;
+	return -1;
+}
+
+/* The module looks at everything itself when it is asked to join and to map. */
+static int kmod_adopt(pld_domain *domain, int fd)
+{
+	struct pld_sim_info info;
+	int device;
+
+	if (fd < 0)
+		return pld_error(EPROTO,
+				 "platform kmod: the domain came without a descriptor");
+	device = open_device(&info);
+	if (device < 0)
+		return device;
+	domain->platform_fd = device;
+	domain->domain_fd = fd;
+	return 0;
+}
+
+static int kmod_window_adopt(pld_window_buffer *buffer, int fd)
+{
+	if (fd < 0)
+		return 0;
+	return pld_error(EPROTO,
+			 "platform kmod: a window of %zu bytes came with a descriptor",
+			 buffer->bytes);
+}
+
+static void kmod_detach(pld_domain *domain)
+{
+	if (domain->status)
+		munmap(domain->status, sizeof(struct pld_sim_status));
+	if (domain->doorbells)
+		munmap(domain->doorbells,
+		       (size_t)domain->nranks * PLD_SIM_DOORBELL_STRIDE);
+	if (domain->platform_fd >= 0)
+		close(domain->platform_fd);
+	if (domain->domain_fd >= 0)
+		close(domain->domain_fd);
+}
+
 static int map_read_only(pld_domain *domain, uint64_t offset, size_t bytes,
 			 void **address)
 {
@@ -506,6 +556,11 @@ const struct pld_platform pld_platform_kmod = {
 	.window_alloc = kmod_window_alloc,
 	.window_free = kmod_window_free,
 	.window_export = kmod_window_export,
+	.domain_fd = kmod_domain_fd,
+	.window_fd = kmod_window_fd,
+	.adopt = kmod_adopt,
+	.window_adopt = kmod_window_adopt,
+	.detach = kmod_detach,
 	.attach = kmod_attach,
 	.window_map = kmod_window_map,
 	.window_touch = kmod_window_touch,

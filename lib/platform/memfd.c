@@ -286,6 +286,68 @@ static int memfd_window_export(pld_window_buffer *buffer, int rank,
 	return rank;
 }
 
+/* A child that outlives its rank would keep the memory by these. */
+static void memfd_attached(pld_domain *domain)
+{
+	for (pld_window_buffer *b = domain->buffers; b; b = b->next) {
+		close(b->fd);
+		b->fd = -1;
+		pld_imports_close(b);
+	}
+	close(domain->platform_fd);
+	domain->platform_fd = -1;
+}
+
+static int memfd_domain_fd(const pld_domain *domain)
+{
+	return domain->platform_fd;
+}
+
+static int memfd_window_fd(const pld_window_buffer *buffer)
+{
+	return buffer->fd;
+}
+
+/* Somebody who keeps it from being what it should be must not make it. */
+static int check_memfd(int fd, size_t bytes, const char *what)
+{
+	int wanted = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+	int seals = fd < 0 ? -1 : fcntl(fd, F_GET_SEALS);
+	struct stat stat;
+
+	if (seals < 0 || (seals & wanted) != wanted || fstat(fd, &stat) ||
+	    (size_t)stat.st_size != bytes)
+		return pld_error(EPROTO,
+				 "platform memfd: %s is not sealed memory of %zu bytes",
+				 what, bytes);
+	return 0;
+}
+
+static int memfd_adopt(pld_domain *domain, int fd)
+{
+	PLD_TRY(check_memfd(fd, control_bytes(domain),
+			    "what came as the control pages"));
+	domain->platform_fd = fd;
+	domain->domain_fd = -1;
+	return 0;
+}
+
+static int memfd_window_adopt(pld_window_buffer *buffer, int fd)
+{
+	PLD_TRY(check_memfd(fd, pld_span(buffer), "what came as a window"));
+	buffer->fd = fd;
+	return 0;
+}
+
+/* What the attachment left open; it may not have been. */
+static void memfd_detach(pld_domain *domain)
+{
+	if (domain->status)
+		munmap(domain->status, control_bytes(domain));
+	if (domain->platform_fd >= 0)
+		memfd_attached(domain);
+}
+
 static int memfd_attach(pld_domain *domain)
 {
 	PLD_TRY(map_control(domain));
@@ -314,18 +376,6 @@ static void memfd_window_touch(pld_window_buffer *buffer, int rank)
 {
 	madvise(buffer->base + (size_t)rank * buffer->stride,
 		pld_page_align(buffer->bytes), MADV_POPULATE_WRITE);
-}
-
-/* A child that outlives its rank would keep the memory by these. */
-static void memfd_attached(pld_domain *domain)
-{
-	for (pld_window_buffer *b = domain->buffers; b; b = b->next) {
-		close(b->fd);
-		b->fd = -1;
-		pld_imports_close(b);
-	}
-	close(domain->platform_fd);
-	domain->platform_fd = -1;
 }
 
 static void memfd_leave(pld_domain *domain)
@@ -452,6 +502,11 @@ const struct pld_platform pld_platform_memfd = {
 	.window_alloc = memfd_window_alloc,
 	.window_free = memfd_window_free,
 	.window_export = memfd_window_export,
+	.domain_fd = memfd_domain_fd,
+	.window_fd = memfd_window_fd,
+	.adopt = memfd_adopt,
+	.window_adopt = memfd_window_adopt,
+	.detach = memfd_detach,
 	.attach = memfd_attach,
 	.window_map = memfd_window_map,
 	.window_touch = memfd_window_touch,

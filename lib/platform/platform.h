@@ -37,6 +37,9 @@ struct pld_platform {
 	 */
 	int (*window_alloc)(pld_window_buffer *buffer, const int *fds);
 	void (*window_free)(pld_window_buffer *buffer);
+	/* The descriptor that another process needs of it, or -1 for none. */
+	int (*domain_fd)(const pld_domain *domain);
+	int (*window_fd)(const pld_window_buffer *buffer);
 
 	/*
 	 * A new descriptor of a dma-buf, of whole pages of that rank's memory;
@@ -46,6 +49,16 @@ struct pld_platform {
 			     size_t bytes);
 
 	/* Rank side. */
+
+	/*
+	 * In a process that no host side forked: what create and window_alloc
+	 * left for attach and window_map. The descriptor, which may be anything
+	 * or -1, is the domain's or the buffer's when it succeeds.
+	 */
+	int (*adopt)(pld_domain *domain, int fd);
+	int (*window_adopt)(pld_window_buffer *buffer, int fd);
+	/* Undoes adopt and attach, which may not have been; windows are gone. */
+	void (*detach)(pld_domain *domain);
 
 	/* Joins as domain->rank: sets status, doorbells and epoch. */
 	int (*attach)(pld_domain *domain);
