@@ -20,6 +20,9 @@ static const char *error_text(int error)
 }
 #include "subdomain.h"
 
+/* A server that ends closes its ranks' sockets one after another. */
+#define HANGUP_MS 100
+
 static int reason_errno(uint32_t reason)
 {
 	switch (reason) {
@@ -89,7 +92,7 @@ int pld_broken(const pld_domain *domain, const char *op, uint32_t reason,
 		code = domain->parent->status->code;
 	}
 	if (domain->joined && reason == PLD_FAIL_ERROR &&
-	    code == PLD_SERVER_GONE && pld_server_gone(domain))
+	    code == PLD_SERVER_GONE && pld_server_gone(domain, HANGUP_MS))
 		return pld_error(EOWNERDEAD, "%s: the server has gone away", op);
 	result = say_why(domain, op, reason, culprit, code);
 	if (reason >= PLD_FAIL_DEAD && reason <= PLD_FAIL_OUTSIDE) {

@@ -445,7 +445,7 @@ int pld_domain_disconnect(pld_domain *domain, int result)
 		return pld_error(EPERM,
 				 "pld_domain_disconnect: this process was forked by the rank and is not a rank itself");
 	}
-	gone = pld_server_gone(domain);
+	gone = pld_server_gone(domain, 0);
 	if (!gone)
 		pld_rank_end(domain, result > 0 ? 0 : result);
 	pld_joined_unwatch(domain);

@@ -16,11 +16,11 @@
 #include "join/joined.h"
 #include "platform/platform.h"
 
-bool pld_server_gone(const pld_domain *domain)
+bool pld_server_gone(const pld_domain *domain, int timeout_ms)
 {
 	struct pollfd end = { domain->joined->socket, POLLRDHUP, 0 };
 
-	return poll(&end, 1, 0) > 0;
+	return poll(&end, 1, timeout_ms) > 0;
 }
 
 static void *watch_server(void *arg)

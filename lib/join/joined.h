@@ -29,7 +29,7 @@ void pld_joined_unwatch(pld_domain *domain);
 
 /* What the watcher breaks the domain with. */
 #define PLD_SERVER_GONE (-ECONNRESET)
-/* Has the server closed the connection, or ended? Async-signal-safe. */
-bool pld_server_gone(const pld_domain *domain);
+/* Has the server closed the connection, or ended? Waits so long for it. */
+bool pld_server_gone(const pld_domain *domain, int timeout_ms);
 
 #endif
