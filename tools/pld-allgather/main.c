@@ -12,6 +12,7 @@
 #include "common/ir.h"
 #include "common/program.h"
 #include "cost.h"
+#include "guests.h"
 #include "job.h"
 #include "moment.h"
 
@@ -114,16 +115,28 @@ static int print_ir(const struct options *options, const pld_domain *domain)
 	return 0;
 }
 
+static int run_ranks(const struct options *options, pld_domain *domain,
+		     struct job *job, pld_rank_report *reports, bool *started)
+{
+	int error;
+
+	if (options->serve)
+		return serve(options, domain, job, reports, started);
+	error = pld_launch(domain, run_job, job, reports);
+	*started = !error || !never_started(options, reports);
+	return error;
+}
+
 static int run(const struct options *options, pld_domain *domain,
 	       struct job *job)
 {
 	static pld_rank_report reports[PLD_MAX_RANKS];
 	double start = seconds();
-	int error = pld_launch(domain, run_job, job, reports);
+	bool started, failed;
+	int error = run_ranks(options, domain, job, reports, &started);
 	double end = seconds();
-	bool failed;
 
-	if (error && never_started(options, reports))
+	if (error && !started)
 		return say_error();
 	if (error)
 		tell_failures(options, reports, error);
@@ -132,7 +145,7 @@ static int run(const struct options *options, pld_domain *domain,
 	if (options->ir && print_ir(options, domain))
 		return say_error();
 	failed = (options->cost && !cost_card(options, domain)) || error;
-	if (!failed && options->verbose)
+	if (!failed && options->verbose && !options->serve)
 		printf("%.3f ms from the launch to the last rank's end\n",
 		       (end - start) * 1e3);
 	puts(failed ? "FAILED" : "OK");
@@ -219,6 +232,8 @@ int main(int argc, char **argv)
 	program_name = "pld-allgather";
 	if (!parse_options(argc, argv, &options))
 		return close_output(EXIT_OK);
+	if (options.join)
+		return close_output(join(&options));
 	domain_options = (pld_domain_options){
 		.platform = options.platform,
 		.timeout_ns = options.timeout_ns,

@@ -30,6 +30,9 @@ enum {
 	KEY_IR_DIFF,
 	KEY_COST,
 	KEY_INJECT,
+	KEY_SERVE,
+	KEY_JOIN,
+	KEY_RANK,
 	KEY_HELP,
 	KEY_VERSION,
 };
@@ -69,9 +72,17 @@ static const struct argp_option words[] = {
 	{ "inject", KEY_INJECT, "MISTAKE", 0,
 	  "make a mistake, to see what it looks like: wrong-slot, own-window, no-barrier, stage-offset, tile-source, window-source, dead-rank or missing-notify",
 	  1 },
-	{ NULL, 0, NULL, 0, "About the program:", 2 },
-	{ "help", KEY_HELP, NULL, 0, "print this", 2 },
-	{ "version", KEY_VERSION, NULL, 0, "print the version", 2 },
+	{ NULL, 0, NULL, 0, "For ranks that are started by themselves:", 2 },
+	{ "serve", KEY_SERVE, "PATH", 0,
+	  "wait at a socket for ranks that come in, and run with them", 2 },
+	{ "join", KEY_JOIN, "PATH", 0,
+	  "come in there as the rank of --rank; the server says what to do", 2 },
+	{ "rank", KEY_RANK, "LIST", 0,
+	  "with --serve: the ranks that come in, the others are started (default: all); with --join: this one",
+	  2 },
+	{ NULL, 0, NULL, 0, "About the program:", 3 },
+	{ "help", KEY_HELP, NULL, 0, "print this", 3 },
+	{ "version", KEY_VERSION, NULL, 0, "print the version", 3 },
 	{ NULL, 0, NULL, 0, NULL, 0 },
 };
 
@@ -115,6 +126,9 @@ static error_t take_option(int key, char *value, struct argp_state *state)
 {
 	struct options *options = state->input;
 
+	if (key > 0 && key != 'v' && key != KEY_JOIN && key != KEY_RANK &&
+	    key < KEY_HELP)
+		options->others = true;
 	switch (key) {
 	case 'd':
 		options->nranks = parse_devices(value, options->devices);
@@ -157,6 +171,16 @@ static error_t take_option(int key, char *value, struct argp_state *state)
 	case KEY_INJECT:
 		options->fault = parse_fault(value);
 		return 0;
+	case KEY_SERVE:
+		options->serve = value;
+		return 0;
+	case KEY_JOIN:
+		options->join = value;
+		return 0;
+	case KEY_RANK:
+		options->nr_ranks = parse_list("--rank", "ranks", "rank", value,
+					       options->ranks);
+		return 0;
 	case KEY_HELP:
 		options->help = true;
 		return 0;
@@ -195,8 +219,36 @@ static void complete_fault(struct options *options)
 		options->timeout_ns = FAULT_TIMEOUT_NS;
 }
 
+/* All but how much is told is the server's to say. */
+static void complete_join(const struct options *options)
+{
+	if (options->nr_ranks != 1)
+		usage_error("--join is for one rank: --rank R says which");
+	if (options->others)
+		usage_error(
+			"--join goes with --rank and -v only: the server says the rest");
+}
+
+static void complete_serve(const struct options *options)
+{
+	if (options->ir || options->ir_diff || options->cost ||
+	    options->fault != FAULT_NONE)
+		usage_error(
+			"--serve goes with none of --ir, --ir-diff, --cost and --inject");
+	for (int i = 0; i < options->nr_ranks; i++)
+		if (options->ranks[i] >= options->nranks)
+			usage_error("--rank: %d is none of the ranks 0 to %d",
+				    options->ranks[i], options->nranks - 1);
+}
+
 static void complete(struct options *options)
 {
+	if (options->join) {
+		complete_join(options);
+		return;
+	}
+	if (options->nr_ranks && !options->serve)
+		usage_error("--rank goes with --serve or --join");
 	if (!options->nranks)
 		usage_error("-d LIST is missing: it names the devices");
 	if (options->ir_diff && options->iters != 1)
@@ -208,6 +260,8 @@ static void complete(struct options *options)
 			"--ir-diff goes with none of --ir, --cost and --inject");
 	if (options->fault != FAULT_NONE)
 		complete_fault(options);
+	if (options->serve)
+		complete_serve(options);
 }
 
 bool parse_options(int argc, char **argv, struct options *options)

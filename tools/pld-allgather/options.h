@@ -34,6 +34,14 @@ struct options {
 	bool ir_diff;
 	bool cost;
 	enum fault fault;
+	/* where to serve, or to come in; NULL: neither */
+	const char *serve;
+	const char *join;
+	/* with --serve, who comes in, none for all; with --join, who this is */
+	int ranks[PLD_MAX_RANKS];
+	int nr_ranks;
+	/* an option was given that goes not with --join */
+	bool others;
 	bool help;
 	bool version;
 };
