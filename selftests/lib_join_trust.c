@@ -630,4 +630,156 @@ TEST_F(trust, a_server_that_lies_harms_no_rank)
 	EXPECT_EQ(0, peer_reap(&peer));
 }
 
+/* A packet as it came, and the descriptor that came with it, or -1. */
+struct packet {
+	unsigned char bytes[6000];
+	size_t count;
+	int fd;
+};
+
+static void receive(int socket, struct packet *packet)
+{
+	union {
+		struct cmsghdr align;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct iovec part = { packet->bytes, sizeof(packet->bytes) };
+	struct msghdr message = {
+		.msg_iov = &part,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = sizeof(control),
+	};
+	ssize_t count = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+
+	NEED(count > 0);
+	packet->count = (size_t)count;
+	packet->fd = -1;
+	if (CMSG_FIRSTHDR(&message))
+		memcpy(&packet->fd, CMSG_DATA(CMSG_FIRSTHDR(&message)),
+		       sizeof(packet->fd));
+}
+
+static void forward(int socket, const struct packet *packet, int fd)
+{
+	union {
+		struct cmsghdr align;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = { .bytes = { 0 } };
+	struct iovec part = { (void *)packet->bytes, packet->count };
+	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+	struct cmsghdr *header;
+
+	if (fd >= 0) {
+		message.msg_control = &control;
+		message.msg_controllen = sizeof(control);
+		header = CMSG_FIRSTHDR(&message);
+		header->cmsg_level = SOL_SOCKET;
+		header->cmsg_type = SCM_RIGHTS;
+		header->cmsg_len = CMSG_LEN(sizeof(fd));
+		memcpy(CMSG_DATA(header), &fd, sizeof(fd));
+	}
+	sendmsg(socket, &message, MSG_NOSIGNAL);
+}
+
+/* The head is fuzzed above; a note may be anything; what follows has no meaning. */
+#define HEAD_BYTES 40
+#define WELCOME_BYTES 72
+
+/*
+ * The true answers of a server with something changed: a few bytes of a packet,
+ * a packet or a descriptor that is left out or is another.
+ */
+static void lie_a_little(unsigned int *seed, int socket,
+			 const struct packet *packets)
+{
+	unsigned int wrong = draw(seed) % 3, how = draw(seed) % 8;
+	struct packet packet;
+
+	for (unsigned int i = 0; i < 3; i++) {
+		int fd = packets[i].fd;
+
+		packet = packets[i];
+		if (i == wrong && how == 0)
+			continue;
+		if (i == wrong && how == 1)
+			fd = fd < 0 ? socket : -1;
+		if (i == wrong && how == 2)
+			fd = packets[(i + 1) % 3].fd;
+		for (unsigned int n = how; i == wrong && n > 4; n--)
+			packet.bytes[HEAD_BYTES +
+				     draw(seed) % (i ? packet.count - HEAD_BYTES
+						     : WELCOME_BYTES)] =
+				(unsigned char)(draw(seed) % 2 ? draw(seed) : 0);
+		forward(socket, &packet, fd);
+	}
+}
+
+struct middleman {
+	struct liar liar;
+	const char *path;
+};
+
+static int lie_in_the_middle(struct peer *self, void *arg)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	struct middleman *man = arg;
+	struct hello hello = good_hello(0);
+	struct packet packets[3];
+	char byte;
+	int door = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	int server = knock(man->path);
+
+	(void)self;
+	NEED(send(server, &hello, sizeof(hello), 0) > 0);
+	for (int i = 0; i < 3; i++)
+		receive(server, &packets[i]);
+	strcpy(address.sun_path, man->liar.path);
+	NEED(!bind(door, (struct sockaddr *)&address, sizeof(address)));
+	NEED(!listen(door, 8));
+	man->liar.listening = 1;
+	for (int i = 0; i < man->liar.rounds; i++) {
+		int fd = accept(door, NULL, NULL);
+
+		recv(fd, &byte, 1, 0);
+		lie_a_little(&man->liar.seed, fd, packets);
+		shutdown(fd, SHUT_WR);
+		recv(fd, &byte, 1, 0);
+		close(fd);
+	}
+	return 0;
+}
+
+TEST_F(trust, a_true_answer_that_is_changed_harms_no_rank)
+{
+	struct middleman *man = mmap(NULL, sizeof(*man), PROT_READ | PROT_WRITE,
+				     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	char path[60];
+	int files, mappings;
+	pld_domain *domain;
+	struct peer peer;
+
+	ASSERT_NE(MAP_FAILED, man);
+	snprintf(path, sizeof(path), "%s/liar", self->folder);
+	*man = (struct middleman){ { path, 5, 500, 0 }, self->served->path };
+	SERVE;
+	ASSERT_EQ(0, peer_start(&peer, lie_in_the_middle, man));
+	ASSERT_TRUE(reaches(&man->liar.listening, 1));
+	files = count_files();
+	mappings = count_mappings();
+	for (int i = 0; i < man->liar.rounds; i++) {
+		int error = pld_domain_connect(path, 0, &domain);
+
+		EXPECT_TRUE(error == -EPROTO || error == -ECONNRESET ||
+			    error == -EADDRINUSE)
+		{
+			TH_LOG("round %d: %d, %s", i, error, pld_last_error());
+		}
+	}
+	EXPECT_EQ(files, count_files());
+	EXPECT_EQ(mappings, count_mappings());
+	EXPECT_EQ(0, peer_reap(&peer));
+	unlink(path);
+}
+
 LIB_TEST_MAIN
