@@ -527,8 +527,7 @@ static unsigned int draw(unsigned int *seed)
 /* Whoever is killed when: all end by themselves, and the next server serves. */
 TEST_F(join, anybody_is_killed_at_any_time)
 {
-	const char *platform = getenv("PLD_PLATFORM");
-	int rounds = platform && !strcmp(platform, "kmod") ? 3 : 20;
+	int rounds = times(20, 3);
 	unsigned int seed = 12345;
 
 	self->served->patience_ns = 1000 * LIB_MS;
