@@ -318,6 +318,9 @@ install: lib tools $(if $(DRM_LIBS),install_drm)
 	$(Q)sed -i "s|(lib/include/pld\.h)|($$(realpath -m \
 		--relative-to="$(call dest,DOCDIR)" \
 		"$(call dest,INCLUDEDIR)/pld.h"))|" "$(call dest,DOCDIR)/README.md"
+	$(Q)sed -i "s|(\.\./lib/include/\(pld[a-z_]*\.h\))|($$(realpath -m \
+		--relative-to="$(call dest,DOCDIR)/doc" \
+		"$(call dest,INCLUDEDIR)")/\1)|" "$(call dest,DOCDIR)/doc"/*.md
 	$(Q)install -d "$(call dest,DOCDIR)/examples/common"
 	$(Q)install -m 644 tools/examples/*.[ch] tools/examples/README.md \
 		"$(call dest,DOCDIR)/examples"

@@ -160,16 +160,17 @@ drop_in()
 	PKG_CONFIG_LIBDIR=/nonexistent make -C "$tree" install FORCE_TARGETS=1 \
 		TARGETS=drivers/pld_sim KSFT_INSTALL_PATH="$work/tree-install"
 	cp scripts/kselftest-run scripts/kernel-log-splats "$work/tree-install"
-	sed -i -E '/:(cli|usage|seen|usage_drm|drm|examples).sh$/d' \
+	sed -i -E '/:(cli|usage|seen|usage_drm|drm|join|examples).sh$/d' \
 		"$work/tree-install/kselftest-list.txt"
 }
 
-# All but what the tool says whatever the platform; on memfd what needs a kernel
-# with udmabuf.
+# All but what the tool and a server say whatever the platform; on memfd what
+# needs a kernel with udmabuf.
 guest_6_12()
 {
 	guest 6.12 -- sh -c "
-		sed -i -E '/:(usage|seen|usage_drm).sh\$/d' selftests/kselftest-list.txt
+		sed -i -E '/:(usage.sh|seen.sh|usage_drm.sh|lib_join_trust)\$/d' \
+			selftests/kselftest-list.txt
 		status=0
 		PLD_PLATFORM=kmod selftests/kselftest-run || status=1
 		PLD_PLATFORM=memfd selftests/kselftest-run lib_dmabuf \
@@ -182,9 +183,9 @@ guest_6_12()
 guest_6_1()
 {
 	local on_the_kernel="lib_allgather lib_dmabuf lib_domain lib_event lib_host \
-		lib_info lib_launch lib_memcg lib_several lib_signal lib_subdomain \
-		lib_threads lib_waiter lib_wake lib_window lib_drm lib_drm_export \
-		drm.sh examples.sh"
+		lib_info lib_join lib_launch lib_memcg lib_several lib_signal \
+		lib_subdomain lib_threads lib_waiter lib_wake lib_window lib_drm \
+		lib_drm_export drm.sh examples.sh"
 
 	drop_in
 	guest 6.1 --add "$work/tree-install:/pld/tree" -- sh -c "
@@ -345,7 +346,7 @@ main()
 	step example '' example
 	step demo-without-headers '' demo_without_headers
 	step native tap native gcc 'lib_*' cli.sh usage.sh seen.sh \
-		usage_drm.sh examples.sh
+		usage_drm.sh join.sh examples.sh
 	step native-asan tap native asan 'lib_*' usage.sh examples.sh
 	step native-tsan tap native_tsan
 	step native-valgrind tap native_valgrind

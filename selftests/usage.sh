@@ -90,6 +90,23 @@ empty_values()
 		-d 0,1 -p ""
 }
 
+ranks_that_come_in()
+{
+	no_usage "--rank: 'x' is not a list of ranks such as 0,1,2,3" \
+		-d 0,1 --serve s --rank x &&
+	no_usage "--rank: rank 1 is named twice" -d 0,1 --serve s --rank 1,1 &&
+	no_usage "--rank: 2 is none of the ranks 0 to 1" \
+		-d 0,1 --serve s --rank 0,2 &&
+	no_usage "--rank goes with --serve or --join" -d 0,1 --rank 1 &&
+	no_usage "--join is for one rank: --rank R says which" --join s &&
+	no_usage "--join is for one rank: --rank R says which" \
+		--join s --rank 0,1 &&
+	no_usage "--join goes with --rank and -v only: the server says the rest" \
+		--join s --rank 0 -d 0,1 &&
+	no_usage "--serve goes with none of --ir, --ir-diff, --cost and --inject" \
+		-d 0,1 --serve s --cost
+}
+
 options_at_odds()
 {
 	no_usage "--inject: 'typo' is not wrong-slot, .* or missing-notify" \
@@ -132,6 +149,7 @@ help_is_complete()
 	"$tool" --help >"$tmp/out" || return 1
 	for option in --devices= --platform= --mode= --size= --dtype= --iters= \
 		--timeout= --tile= --verbose --ir --ir-diff --cost --inject= \
+		--serve= --join= --rank= \
 		--help --version; do
 		grep -q -e "$option" "$tmp/out" || return 1
 	done
@@ -142,7 +160,7 @@ version_is_told()
 	"$tool" --version | grep -qx 'pld-allgather [0-9]*\.[0-9]*\.[0-9]*'
 }
 
-plan 23
+plan 24
 check one_device_is_refused no_usage "-d: one device, wanted at least 2" -d 0
 check device_named_twice_is_refused no_usage "-d: device 0 is named twice" -d 0,0
 check what_is_no_list_is_refused not_a_list
@@ -164,6 +182,7 @@ check unknown_options_are_refused unknown_options
 check ambiguous_options_are_refused ambiguous_options
 check options_without_their_value_are_refused missing_values
 check values_that_no_option_takes_are_refused values_too_many
+check ranks_that_come_in_are_named ranks_that_come_in
 check options_that_are_at_odds_are_refused options_at_odds
 
 check no_module_is_told no_module
