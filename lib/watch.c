@@ -23,6 +23,7 @@
 #include "health.h"
 #include "join/door.h"
 #include "join/strays.h"
+#include "join/wire.h"
 #include "observe.h"
 #include "platform/platform.h"
 #include "subdomain.h"
@@ -164,6 +165,9 @@ static void take_record(struct pld_watch *watch, int rank,
 		break;
 	default:
 		watch->ranks[rank].result = *record;
+		if (watch->ranks[rank].joined)
+			pld_peers_text(watch->ranks[rank].result.message,
+				       sizeof(record->message));
 		watch->ranks[rank].has_result = true;
 	}
 }

@@ -527,7 +527,7 @@ static unsigned int draw(unsigned int *seed)
 /* Whoever is killed when: all end by themselves, and the next server serves. */
 TEST_F(join, anybody_is_killed_at_any_time)
 {
-	int rounds = times(20, 3);
+	int rounds = times(20, 4), started;
 	unsigned int seed = 12345;
 
 	self->served->patience_ns = 1000 * LIB_MS;
@@ -537,8 +537,11 @@ TEST_F(join, anybody_is_killed_at_any_time)
 		struct peer *peer = who < NRANKS ? &self->joiners[who].peer
 						 : &self->server;
 
+		started = self->served->started;
 		ASSERT_EQ(0, start_server(&self->server, self->served));
 		ALL_COME_IN(gather_much);
+		if (i % 2)
+			EXPECT_TRUE(reaches(&self->served->started, started + 1));
 		usleep(delay);
 		EXPECT_EQ(128 + SIGKILL, peer_kill(peer))
 		{

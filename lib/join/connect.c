@@ -84,10 +84,7 @@ static int connect_to(const char *path)
 
 static int say_refusal(struct pld_refusal *refusal)
 {
-	refusal->message[sizeof(refusal->message) - 1] = '\0';
-	for (char *c = refusal->message; *c; c++)
-		if ((unsigned char)*c < ' ' || *c == 0x7f)
-			*c = '?';
+	pld_peers_text(refusal->message, sizeof(refusal->message));
 	if (refusal->error >= 0 || refusal->error < -LARGEST_ERRNO)
 		refusal->error = -EPROTO;
 	return pld_error(-refusal->error, "%s", refusal->message);

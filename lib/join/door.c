@@ -140,7 +140,8 @@ static void part_with(struct pld_door *door, struct guest *guest)
 		door->holders[guest->rank] = 0;
 	hand_over(door, guest);
 	close(guest->socket);
-	close(guest->pidfd);
+	if (guest->pidfd >= 0)
+		close(guest->pidfd);
 }
 
 /* With pld_last_error()'s sentence. What it has said must not hide it: read. */
@@ -178,8 +179,11 @@ static void fill_welcome(const struct pld_door *door,
 		.tile_bytes = domain->tile_bytes,
 		.patience_ns = INT64_MAX,
 	};
-	if (door->deadline != INT64_MAX)
-		welcome->patience_ns = door->deadline - pld_now();
+	if (door->deadline != INT64_MAX) {
+		int64_t left = door->deadline - pld_now();
+
+		welcome->patience_ns = left > 0 ? left : 0;
+	}
 	snprintf(welcome->platform, sizeof(welcome->platform), "%s",
 		 domain->platform->name);
 	memcpy(welcome->devices, domain->devices, sizeof(welcome->devices));
@@ -341,38 +345,47 @@ static struct guest *free_guest(struct pld_door *door)
 	return NULL;
 }
 
+/* 0, or why who is at the other end cannot be a rank. */
+static int check_who(const struct pld_door *door, const struct guest *guest,
+		     const struct ucred *who, int no_pidfd)
+{
+	if (!pld_place_admits(&door->place, guest->socket, who->uid, who->gid))
+		return pld_error(EACCES,
+				 "pld_domain_connect: the server does not admit user %u: its socket has mode 0%o",
+				 who->uid, door->place.mode);
+	if (guest->pidfd < 0)
+		return pld_error(no_pidfd,
+				 "pld_domain_connect: the server cannot watch process %d: %s",
+				 (int)who->pid, strerror(no_pidfd));
+	return 0;
+}
+
 /* The descriptor is the guest's from here on. */
 static void let_in(struct pld_door *door, int socket)
 {
 	struct guest *guest = free_guest(door);
 	struct ucred who = { 0 };
 	socklen_t bytes = sizeof(who);
-	int pidfd;
+	int error;
 
-	getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &who, &bytes);
-	pidfd = open_pidfd(socket, who.pid);
-	if (!guest || pidfd < 0 ||
-	    set_epoll(door, EPOLL_CTL_ADD, socket, EPOLLIN,
-		      (uint32_t)(guest - door->guests))) {
+	if (!guest || set_epoll(door, EPOLL_CTL_ADD, socket, EPOLLIN,
+				(uint32_t)(guest - door->guests))) {
 		close(socket);
-		if (pidfd >= 0)
-			close(pidfd);
 		return;
 	}
+	getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &who, &bytes);
 	*guest = (struct guest){
 		.socket = socket,
-		.pidfd = pidfd,
+		.pidfd = open_pidfd(socket, who.pid),
 		.pid = who.pid,
 		.rank = -1,
 		.deadline = pld_deadline(PATIENCE_NS),
 	};
+	error = errno;
 	set_state(door, guest, NEW);
-	if (pld_place_admits(&door->place, socket, who.uid, who.gid))
-		return;
-	pld_error(EACCES,
-		  "pld_domain_connect: the server does not admit user %u: its socket has mode 0%o",
-		  who.uid, door->place.mode);
-	refuse(door, guest, -EACCES);
+	error = check_who(door, guest, &who, error);
+	if (error)
+		refuse(door, guest, error);
 }
 
 static void look_outside(struct pld_door *door)

@@ -103,6 +103,14 @@ ssize_t pld_packet_receive(int socket, union pld_packet *packet, int *fd)
 	return error;
 }
 
+void pld_peers_text(char *text, size_t size)
+{
+	text[size - 1] = '\0';
+	for (char *c = text; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			*c = '?';
+}
+
 bool pld_packet_sound(union pld_packet *packet, ssize_t bytes)
 {
 	struct pld_packet_head *head = &packet->head;

@@ -100,6 +100,9 @@ int pld_packet_send(int socket, union pld_packet *packet,
  */
 ssize_t pld_packet_receive(int socket, union pld_packet *packet, int *fd);
 
+/* Makes a peer's text one that ends, and that no terminal obeys. */
+void pld_peers_text(char *text, size_t size);
+
 /* Is it a packet of libpld at all, of any version? Ends the strings in it. */
 bool pld_packet_sound(union pld_packet *packet, ssize_t bytes);
 /* And a packet of this version and kind, which is that long? */
