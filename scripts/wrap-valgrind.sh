@@ -13,7 +13,7 @@ cp -R "$from/kselftest" "$from/run_kselftest.sh" "$from/kselftest-run" \
 	"$from/kernel-log-splats" "$to"
 # Not those about processes that end as they should not, which valgrind calls
 # leaks, or about limits of memory, which valgrind itself would reach.
-grep -vE ':lib_(domain|host|launch|memcg|subdomain)$' "$from/kselftest-list.txt" \
+grep -vE ':lib_(domain|host|join|join_trust|launch|memcg|subdomain)$' "$from/kselftest-list.txt" \
 	> "$to/kselftest-list.txt"
 echo "timeout=300" > "$to/$folder/settings"
 gcc -O2 -g -Wall -Wextra -Werror -D_GNU_SOURCE -shared -fPIC \
