@@ -169,7 +169,7 @@ drop_in()
 guest_6_12()
 {
 	guest 6.12 -- sh -c "
-		sed -i -E '/:(usage.sh|seen.sh|usage_drm.sh|lib_join_trust)\$/d' \
+		sed -i -E '/:(usage.sh|seen.sh|usage_drm.sh|lib_join|lib_join_trust)\$/d' \
 			selftests/kselftest-list.txt
 		status=0
 		PLD_PLATFORM=kmod selftests/kselftest-run || status=1

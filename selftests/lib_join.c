@@ -165,6 +165,28 @@ TEST_F(join, a_process_comes_in_again_and_again)
 	SERVER_ENDS(0, "");
 }
 
+/* On memfd they come over the socket too; the module has them. */
+TEST_F(join, windows_of_dma_bufs_have_them_in_every_rank)
+{
+	int fd = make_dmabuf(1);
+
+	if (fd < 0)
+		SKIP(return, "%s", pld_last_error());
+	close(fd);
+	self->served->imports = 1;
+	self->served->ranks[0] = 0;
+	self->served->ranks[1] = VICTIM;
+	self->served->ranks[2] = 1;
+	self->served->nr_joined = 3;
+	ASSERT_EQ(0, start_server(&self->server, self->served));
+	for (int r = 0; r < 3; r++)
+		ASSERT_EQ(0, start_joiner(&self->joiners[r], self->served, r,
+					  gather));
+	for (int r = 0; r < 3; r++)
+		EXPECT_EQ(0, peer_reap(&self->joiners[r].peer));
+	SERVER_ENDS(0, "");
+}
+
 /* ---- failures ---- */
 
 /* What the victim does comes when the others are about to wait. */
@@ -321,6 +343,8 @@ static int miss_the_stopped(pld_domain *domain, void *arg)
 	served->ready++;
 	if (pld_rank(domain) == VICTIM)
 		raise(SIGSTOP);
+	else
+		CHECK(reaches(&served->ready, NRANKS));
 	return pld_system_wait_timeout(&signal, PLD_AT(VICTIM, 0), 1, PLD_GE,
 				       50 * LIB_MS);
 }

@@ -16,6 +16,7 @@
 #include <sys/un.h>
 #include <time.h>
 
+#include <pld_dmabuf.h>
 #include <pld_join.h>
 
 #include "lib_left.h"
@@ -35,6 +36,8 @@ struct served {
 	int mode;
 	int64_t timeout_ns;
 	int64_t patience_ns;
+	/* the odd ranks' memory is a dma-buf */
+	int imports;
 	/* further servings of the domain, each after a reset */
 	int again;
 
@@ -144,18 +147,48 @@ static int wait_long(pld_domain *domain, void *arg)
 
 static pld_kernel *served_kernel = gather;
 
+/* A dma-buf of at least that many bytes, from a domain of its own, or -1. */
+static int make_dmabuf(size_t bytes)
+{
+	pld_window_buffer *buffer;
+	pld_domain *domain;
+	int fd = -1;
+
+	if (pld_domain_create((int[]){ 9 }, 1, NULL, &domain))
+		return -1;
+	bytes = (bytes + 4095) / 4096 * 4096;
+	if (pld_alloc_window_buffer(domain, bytes, &buffer) ||
+	    pld_window_export(buffer, 0, 0, bytes, &fd))
+		fd = -1;
+	pld_domain_destroy(domain);
+	return fd;
+}
+
+static int alloc_data(struct served *served, pld_domain *domain)
+{
+	size_t bytes = (size_t)served->nranks * sizeof(int64_t);
+	pld_window_buffer *data;
+	int fds[MOST_NRANKS], error;
+
+	if (!served->imports)
+		return pld_alloc_window_buffer(domain, bytes, &data);
+	for (int rank = 0; rank < served->nranks; rank++)
+		fds[rank] = rank % 2 ? make_dmabuf(bytes) : -1;
+	error = pld_window_import(domain, bytes, fds, &data);
+	for (int rank = 1; rank < served->nranks; rank += 2)
+		close(fds[rank]);
+	return error;
+}
+
 static int make_served_domain(struct served *served, pld_domain **domain)
 {
 	static const int devices[MOST_NRANKS] = { 0, 1, 2, 3, 4, 5, 6, 7 };
 	pld_domain_options options = { .timeout_ns = served->timeout_ns };
-	pld_window_buffer *data, *signal;
+	pld_window_buffer *signal;
 
 	PLD_TRY(pld_domain_create(devices, served->nranks, &options, domain));
-	PLD_TRY(pld_alloc_window_buffer_shaped(*domain,
-					       PLD_SHAPE(served->nranks, 1),
-					       PLD_INT64, &data));
-	PLD_TRY(pld_alloc_signal(*domain, PLD_SHAPE(served->nranks, 1), &signal));
-	return 0;
+	PLD_TRY(alloc_data(served, *domain));
+	return pld_alloc_signal(*domain, PLD_SHAPE(served->nranks, 1), &signal);
 }
 
 static void serve_once(struct served *served, pld_domain *domain)

@@ -781,7 +781,7 @@ static int touch_all(pld_domain *domain)
 	return 0;
 }
 
-TEST_F(trust, a_true_answer_that_is_changed_harms_no_rank)
+TEST_F_TIMEOUT(trust, a_true_answer_that_is_changed_harms_no_rank, 120)
 {
 	struct middleman *man = mmap(NULL, sizeof(*man), PROT_READ | PROT_WRITE,
 				     MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -250,21 +250,23 @@ static int reserve_addresses(const pld_window_buffer *buffer, int index)
 			 (void *)(buffer->base + span));
 }
 
-static int set_up_window(pld_window_buffer *buffer, int index, int fd)
+static int set_up_window(pld_window_buffer *buffer, int index, int fd,
+			 const int *imports)
 {
 	const struct pld_platform *platform = buffer->domain->platform;
 	int error = reserve_addresses(buffer, index);
 
 	if (error)
 		return error;
-	error = platform->window_adopt(buffer, fd);
+	error = platform->window_adopt(buffer, fd, imports);
 	if (error)
 		munmap(buffer->base, pld_span(buffer));
 	return error;
 }
 
 static int take_window(pld_domain *domain,
-		       const struct pld_window_packet *window, int index, int fd)
+		       const struct pld_window_packet *window, int index,
+		       int fd, const int *imports)
 {
 	pld_window_buffer *buffer;
 	int error;
@@ -281,7 +283,9 @@ static int take_window(pld_domain *domain,
 	buffer->window = window->window;
 	buffer->mmap_offset = window->mmap_offset;
 	buffer->fd = -1;
-	error = set_up_window(buffer, index, fd);
+	for (int rank = 0; rank < domain->nranks; rank++)
+		buffer->imported[rank] = window->imported[rank];
+	error = set_up_window(buffer, index, fd, imports);
 	if (error) {
 		free(buffer);
 		return error;
@@ -291,20 +295,58 @@ static int take_window(pld_domain *domain,
 	return 0;
 }
 
-static int receive_windows(pld_domain *domain, int socket, uint32_t buffers)
+/* Each to the rank that it says, which the window said too, and once. */
+static int receive_imports(const pld_domain *domain, int socket,
+			   const struct pld_window_packet *window, int *imports)
 {
+	union pld_packet packet;
+	int fd, rank;
+
+	for (uint32_t i = 0; i < window->imports; i++) {
+		PLD_TRY(expect(socket, &packet, PLD_PACKET_IMPORT,
+			       sizeof(packet.import), &fd,
+			       pld_deadline(PATIENCE_NS)));
+		rank = packet.import.rank;
+		if (fd >= 0 && rank >= 0 && rank < domain->nranks &&
+		    window->imported[rank] && imports[rank] < 0) {
+			imports[rank] = fd;
+			continue;
+		}
+		if (fd >= 0)
+			close(fd);
+		return pld_error(EPROTO,
+				 "%s: the server has sent a dma-buf that belongs nowhere",
+				 op);
+	}
+	return 0;
+}
+
+static int receive_window(pld_domain *domain, int socket, int index)
+{
+	int imports[PLD_MAX_RANKS];
 	union pld_packet packet;
 	int error, fd;
 
-	for (uint32_t i = 0; i < buffers; i++) {
-		PLD_TRY(expect(socket, &packet, PLD_PACKET_WINDOW,
-			       sizeof(packet.window), &fd,
-			       pld_deadline(PATIENCE_NS)));
-		error = take_window(domain, &packet.window, (int)i, fd);
-		if (error && fd >= 0)
-			close(fd);
-		PLD_TRY(error);
-	}
+	PLD_TRY(expect(socket, &packet, PLD_PACKET_WINDOW,
+		       sizeof(packet.window), &fd, pld_deadline(PATIENCE_NS)));
+	for (int rank = 0; rank < PLD_MAX_RANKS; rank++)
+		imports[rank] = -1;
+	error = receive_imports(domain, socket, &packet.window, imports);
+	if (!error)
+		error = take_window(domain, &packet.window, index, fd,
+				    packet.window.imports ? imports : NULL);
+	for (int rank = 0; rank < PLD_MAX_RANKS; rank++)
+		if (imports[rank] >= 0)
+			close(imports[rank]);
+	if (error && fd >= 0)
+		close(fd);
+	return error;
+}
+
+static int receive_windows(pld_domain *domain, int socket, uint32_t buffers)
+{
+	for (uint32_t i = 0; i < buffers; i++)
+		PLD_TRY(receive_window(domain, socket, (int)i));
 	return 0;
 }
 
@@ -349,6 +391,7 @@ static void discard(pld_domain *domain, bool inherited)
 		unmap(domain);
 	for (pld_window_buffer *b = domain->buffers, *next; b; b = next) {
 		next = b->next;
+		free(b->imports);
 		free(b);
 	}
 	/* The last: to the server it is the end. */

@@ -61,6 +61,8 @@ struct guest {
 	int rank;
 	/* the packet to send, 0 for the welcome, then the windows */
 	int next;
+	/* of that window: whose dma-buf is to send, -1 for itself */
+	int import;
 	int64_t deadline;
 };
 
@@ -202,29 +204,64 @@ static int send_welcome(const struct pld_door *door, const struct guest *guest)
 			       domain->platform->domain_fd(domain));
 }
 
-static int send_window(const struct pld_door *door, const struct guest *guest)
+static int send_window(const struct pld_door *door, const struct guest *guest,
+		       const pld_window_buffer *buffer)
+{
+	const struct pld_platform *platform = door->domain->platform;
+	int fd = platform->window_fd(buffer);
+	union pld_packet packet;
+
+	packet.window = (struct pld_window_packet){
+		.window = buffer->window,
+		.has_fd = fd >= 0,
+		.bytes = buffer->bytes,
+		.cells = buffer->cells,
+		.base = (uintptr_t)buffer->base,
+		.stride = buffer->stride,
+		.mmap_offset = buffer->mmap_offset,
+	};
+	for (int rank = 0; rank < door->domain->nranks; rank++) {
+		packet.window.imported[rank] = buffer->imported[rank];
+		packet.window.imports += platform->import_fd(buffer, rank) >= 0;
+	}
+	return pld_packet_send(guest->socket, &packet, PLD_PACKET_WINDOW,
+			       sizeof(packet.window), fd);
+}
+
+/* Where the ranks do not map it themselves there is nothing to send. */
+static int send_import(const struct pld_door *door, const struct guest *guest,
+		       const pld_window_buffer *buffer)
+{
+	int fd = door->domain->platform->import_fd(buffer, guest->import);
+	union pld_packet packet = { .import.rank = guest->import };
+
+	if (fd < 0)
+		return 0;
+	return pld_packet_send(guest->socket, &packet, PLD_PACKET_IMPORT,
+			       sizeof(packet.import), fd);
+}
+
+/* With the dma-bufs that follow it; goes on where it has stopped. */
+static int send_whole_window(const struct pld_door *door, struct guest *guest)
 {
 	const pld_window_buffer *buffer =
 		pld_domain_buffer(door->domain, guest->next - 1);
-	int fd = door->domain->platform->window_fd(buffer);
-	union pld_packet packet = { .window = {
-					    .window = buffer->window,
-					    .has_fd = fd >= 0,
-					    .bytes = buffer->bytes,
-					    .cells = buffer->cells,
-					    .base = (uintptr_t)buffer->base,
-					    .stride = buffer->stride,
-					    .mmap_offset = buffer->mmap_offset,
-				    } };
 
-	return pld_packet_send(guest->socket, &packet, PLD_PACKET_WINDOW,
-			       sizeof(packet.window), fd);
+	for (; guest->import < door->domain->nranks; guest->import++) {
+		int error = guest->import < 0 ? send_window(door, guest, buffer)
+					      : send_import(door, guest, buffer);
+
+		if (error)
+			return error;
+	}
+	guest->import = -1;
+	return 0;
 }
 
 static void send_more(struct pld_door *door, struct guest *guest)
 {
 	while (guest->next <= pld_domain_buffers(door->domain)) {
-		int error = guest->next ? send_window(door, guest)
+		int error = guest->next ? send_whole_window(door, guest)
 					: send_welcome(door, guest);
 
 		if (error == -EAGAIN) {
@@ -285,6 +322,7 @@ static void take_hello(struct pld_door *door, struct guest *guest,
 	}
 	guest->rank = packet->hello.rank;
 	guest->next = 0;
+	guest->import = -1;
 	/* Its number is not known in another namespace of processes. */
 	door->holders[guest->rank] = guest->pid > 0 ? guest->pid : -1;
 	set_state(door, guest, TOLD);

@@ -4,7 +4,9 @@
  * a socket of SOCK_SEQPACKET, in this order.
  *
  *	rank	hello: I want to be that rank
- *	server	welcome, with the domain's descriptor; a packet per window
+ *	server	welcome, with the domain's descriptor; a packet per window, each
+ *		followed by those of the dma-bufs that are ranks' memory in it,
+ *		where the platform has the ranks map them
  *	rank	ready: all of it is good, and my addresses are free
  *	server	start, when every rank is ready
  *	rank	records, as over a forked rank's pipe (launch.h)
@@ -30,6 +32,7 @@ enum pld_packet_kind {
 	PLD_PACKET_WINDOW = 4,
 	PLD_PACKET_READY = 5,
 	PLD_PACKET_START = 6,
+	PLD_PACKET_IMPORT = 7,
 };
 
 struct pld_packet_head {
@@ -76,6 +79,15 @@ struct pld_window_packet {
 	uint64_t base;
 	uint64_t stride;
 	uint64_t mmap_offset;
+	/* packets of dma-bufs that follow, in the order of their ranks */
+	uint32_t imports;
+	/* of each rank, 0 or 1 */
+	uint8_t imported[PLD_MAX_RANKS];
+};
+
+struct pld_import_packet {
+	struct pld_packet_head head;
+	int32_t rank;
 };
 
 union pld_packet {
@@ -84,6 +96,7 @@ union pld_packet {
 	struct pld_refusal refusal;
 	struct pld_welcome welcome;
 	struct pld_window_packet window;
+	struct pld_import_packet import;
 };
 
 /*

@@ -218,6 +218,14 @@ static int kmod_window_fd(const pld_window_buffer *buffer)
 	return -1;
 }
 
+/* The module maps it. */
+static int kmod_import_fd(const pld_window_buffer *buffer, int rank)
+{
+	(void)buffer;
+	(void)rank;
+	return -1;
+}
+
 /* The module looks at everything itself when it is asked to join and to map. */
 static int kmod_adopt(pld_domain *domain, int fd)
 {
@@ -235,9 +243,10 @@ static int kmod_adopt(pld_domain *domain, int fd)
 	return 0;
 }
 
-static int kmod_window_adopt(pld_window_buffer *buffer, int fd)
+static int kmod_window_adopt(pld_window_buffer *buffer, int fd,
+			     const int *imports)
 {
-	if (fd < 0)
+	if (fd < 0 && !imports)
 		return 0;
 	return pld_error(EPROTO,
 			 "platform kmod: a window of %zu bytes came with a descriptor",
@@ -558,6 +567,7 @@ const struct pld_platform pld_platform_kmod = {
 	.window_export = kmod_window_export,
 	.domain_fd = kmod_domain_fd,
 	.window_fd = kmod_window_fd,
+	.import_fd = kmod_import_fd,
 	.adopt = kmod_adopt,
 	.window_adopt = kmod_window_adopt,
 	.detach = kmod_detach,

@@ -308,6 +308,11 @@ static int memfd_window_fd(const pld_window_buffer *buffer)
 	return buffer->fd;
 }
 
+static int memfd_import_fd(const pld_window_buffer *buffer, int rank)
+{
+	return buffer->imported[rank] ? buffer->imports[rank] : -1;
+}
+
 /* Somebody who keeps it from being what it should be must not make it. */
 static int check_memfd(int fd, size_t bytes, const char *what)
 {
@@ -332,9 +337,24 @@ static int memfd_adopt(pld_domain *domain, int fd)
 	return 0;
 }
 
-static int memfd_window_adopt(pld_window_buffer *buffer, int fd)
+static int memfd_window_adopt(pld_window_buffer *buffer, int fd,
+			      const int *imports)
 {
+	int error = 0;
+
 	PLD_TRY(check_memfd(fd, pld_span(buffer), "what came as a window"));
+	if (imports) {
+		PLD_TRY(pld_imports_check(buffer, imports));
+		error = pld_imports_take(buffer, imports);
+	} else if (pld_own_memories(buffer) < buffer->domain->nranks) {
+		error = pld_error(EPROTO,
+				  "platform memfd: a window came without its dma-bufs");
+	}
+	if (error) {
+		pld_imports_close(buffer);
+		free(buffer->imports);
+		return error;
+	}
 	buffer->fd = fd;
 	return 0;
 }
@@ -504,6 +524,7 @@ const struct pld_platform pld_platform_memfd = {
 	.window_export = memfd_window_export,
 	.domain_fd = memfd_domain_fd,
 	.window_fd = memfd_window_fd,
+	.import_fd = memfd_import_fd,
 	.adopt = memfd_adopt,
 	.window_adopt = memfd_window_adopt,
 	.detach = memfd_detach,

@@ -40,6 +40,8 @@ struct pld_platform {
 	/* The descriptor that another process needs of it, or -1 for none. */
 	int (*domain_fd)(const pld_domain *domain);
 	int (*window_fd)(const pld_window_buffer *buffer);
+	/* The same of a rank's memory that was imported. */
+	int (*import_fd)(const pld_window_buffer *buffer, int rank);
 
 	/*
 	 * A new descriptor of a dma-buf, of whole pages of that rank's memory;
@@ -53,10 +55,12 @@ struct pld_platform {
 	/*
 	 * In a process that no host side forked: what create and window_alloc
 	 * left for attach and window_map. The descriptor, which may be anything
-	 * or -1, is the domain's or the buffer's when it succeeds.
+	 * or -1, is the domain's or the buffer's when it succeeds; imports, one
+	 * for each rank or NULL, stay the caller's.
 	 */
 	int (*adopt)(pld_domain *domain, int fd);
-	int (*window_adopt)(pld_window_buffer *buffer, int fd);
+	int (*window_adopt)(pld_window_buffer *buffer, int fd,
+			    const int *imports);
 	/* Undoes adopt and attach, which may not have been; windows are gone. */
 	void (*detach)(pld_domain *domain);
 
