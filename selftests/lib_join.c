@@ -67,8 +67,8 @@ TEST_F(join, all_ranks_come_in)
 	ALL_COME_IN(gather);
 	ALL_END(0);
 	SERVER_ENDS(0, "");
-	EXPECT_EQ(NRANKS, self->served->came);
-	EXPECT_EQ(1, self->served->started);
+	EXPECT_EQ(NRANKS, (int)self->served->came);
+	EXPECT_EQ(1, (int)self->served->started);
 	for (int rank = 0; rank < NRANKS; rank++)
 		EXPECT_EQ(0, self->served->reports[rank].error);
 	EXPECT_EQ(-1, lstat(self->served->path, &stat));
@@ -101,7 +101,7 @@ TEST_F(join, a_domain_is_served_again)
 	SERVER_ENDS(0, "");
 	EXPECT_EQ(0, self->served->reset_error);
 	EXPECT_EQ(0, self->served->left_files);
-	EXPECT_EQ(0, self->served->left_mappings);
+	EXPECT_GE(OWN_MAPPINGS, self->served->left_mappings);
 }
 
 static int look_around(pld_domain *domain, void *arg)
@@ -157,7 +157,7 @@ TEST_F(join, a_process_comes_in_again_and_again)
 		/* The first one leaves the thread's stack in glibc's cache. */
 		if (i == 1)
 			mappings = count_mappings();
-		EXPECT_EQ(mappings, count_mappings());
+		EXPECT_GE(mappings + OWN_MAPPINGS, count_mappings());
 		ASSERT_TRUE(reaches(&self->served->over, i));
 		EXPECT_EQ(0, self->served->error);
 		self->served->go_on = i;
