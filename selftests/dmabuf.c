@@ -684,7 +684,7 @@ TEST_F_TIMEOUT(dmabuf, killed_exporters_and_importers_leave_nothing, 120)
 {
 	unsigned int seed = 4711;
 
-	for (int round = 0; round < 40; round++) {
+	for (int round = 0; round < 25; round++) {
 		struct peer p[2];
 		int sockets[2], first = rand_r(&seed) % 2;
 

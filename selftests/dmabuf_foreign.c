@@ -184,6 +184,49 @@ TEST_F(foreign, wait_for_what_the_kernel_cannot_see_is_ENXIO)
 	}
 }
 
+/* ---- the other way: a device reads our window ---- */
+
+TEST_F(foreign, device_reads_what_a_rank_has_written)
+{
+	static const struct {
+		__u64 length, offset, bytes;
+	} parts[] = {
+		{ SIM_PAGE, 0, SIM_PAGE },
+		{ BYTES, SIM_PAGE, SIM_PAGE },
+		{ 2 * MB, 0, 2 * MB },
+		{ 5 * MB + 3 * SIM_PAGE, 0, 5 * MB + 3 * SIM_PAGE },
+		/* From inside of one block to inside of another. */
+		{ 6 * MB, MB + SIM_PAGE, 4 * MB + 2 * SIM_PAGE },
+		{ 2 * MB - SIM_PAGE, 17 * SIM_PAGE, MB },
+	};
+
+	NEED_EXPORTER(self);
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+		__u64 length = parts[i].length, bytes = parts[i].bytes;
+		unsigned char *memory, *read = malloc(bytes);
+		struct pld_sim_window_alloc win;
+		int fd, segments;
+
+		ASSERT_EQ(0, sim_alloc(self->domain, length, 0, &win));
+		memory = sim_map(self->fd, &win, 1);
+		ASSERT_NE(MAP_FAILED, memory);
+		put_marks(memory, length, i);
+		fd = sim_export_part(self->fd, win.window, 1, parts[i].offset,
+				     bytes, 0);
+		ASSERT_LE(0, fd);
+		segments = importer_read(self->exporter, fd, read, bytes);
+		EXPECT_LE((int)(bytes / (64 * 1024)), segments)
+		TH_LOG("part %zu: %s", i, strerror(errno));
+		EXPECT_GE((int)(bytes / SIM_PAGE), segments);
+		EXPECT_EQ(0, memcmp(memory + parts[i].offset, read, bytes))
+		TH_LOG("part %zu", i);
+		close(fd);
+		free(read);
+		sim_unmap(memory, &win);
+		ASSERT_EQ(0, sim_free(self->domain, win.window));
+	}
+}
+
 /* A rank whose process is killed while it waits in imported memory. */
 static int wait_till_killed(struct peer *self, void *arg)
 {

@@ -22,6 +22,7 @@
 
 #define NRANKS 3
 #define PAGE 4096
+#define TURNS 8
 #define BYTES (3 * PAGE)
 
 /* ---- where dma-bufs come from ---- */
@@ -250,7 +251,7 @@ static int notify_and_wait(pld_domain *domain, void *buffer)
 	/* The others sleep meanwhile. */
 	if (!me)
 		usleep(100000);
-	for (int turn = 1; turn <= 20; turn++)
+	for (int turn = 1; turn <= TURNS; turn++)
 		for (int peer = 0; peer < NRANKS; peer++) {
 			CHECK_EQ(0, pld_system_notify(&signal, peer, PLD_AT(me),
 						      1, PLD_ATOMIC_ADD));
@@ -277,7 +278,7 @@ TEST_F(dmabuf, imported_signals_wake_and_begin_at_zero)
 		for (int i = 0; i < NRANKS * NRANKS; i++) {
 			memcpy(&cell, self->seen[i / NRANKS] + i % NRANKS * 128,
 			       sizeof(cell));
-			EXPECT_EQ(20, cell);
+			EXPECT_EQ(TURNS, cell);
 		}
 	}
 	/* Of the rest of the dma-buf nothing is touched. */

@@ -7,6 +7,7 @@
 #define PLD_EXPORTER_H
 
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -31,6 +32,19 @@ static inline int exporter_make(int exporter, __u64 bytes, __u32 flags)
 	struct test_exporter_make make = { .bytes = bytes, .flags = flags };
 
 	return ioctl(exporter, TEST_EXPORTER_MAKE, &make);
+}
+
+/* Segments of the dma-buf, all of whose bytes a device has read, or -1. */
+static inline int importer_read(int exporter, int fd, void *to, __u64 bytes)
+{
+	struct test_importer_read read = {
+		.to = (uintptr_t)to,
+		.bytes = bytes,
+		.fd = fd,
+	};
+
+	return ioctl(exporter, TEST_IMPORTER_READ, &read) ? -1
+							  : (int)read.segments;
 }
 
 static inline struct test_exporter_count exporter_count(int exporter)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A driver of dma-bufs that refuse what pld_sim wants of them. For tests only.
+ * A driver of dma-bufs that refuse what pld_sim wants of them, and of a device
+ * that reads pld_sim's. For tests only.
  *
  * Tables are handed out with their pages' addresses mangled, as the kernel does
  * with CONFIG_DMABUF_DEBUG: an importer that looks at them comes to grief.
@@ -12,6 +13,7 @@
 #include <linux/miscdevice.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/platform_device.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
@@ -229,6 +231,96 @@ static int count_all(void __user *arg)
 	return copy_to_user(arg, &count, sizeof(count)) ? -EFAULT : 0;
 }
 
+static struct platform_device *importer;
+
+/*
+ * Where no IOMMU is between, a DMA address is a physical one. By pages: a
+ * segment may span several allocations, which the kernel does not copy at once.
+ */
+static int read_segment(struct scatterlist *sg, char __user *to)
+{
+	unsigned int length = sg_dma_len(sg), at;
+	char *from = phys_to_virt(sg_dma_address(sg));
+
+	for (at = 0; at < length; at += PAGE_SIZE)
+		if (copy_to_user(to + at, from + at, PAGE_SIZE))
+			return -EFAULT;
+	return 0;
+}
+
+static int read_table(struct sg_table *sgt, struct test_importer_read *args)
+{
+	char __user *to = u64_to_user_ptr(args->to);
+	struct scatterlist *sg;
+	u64 left = args->bytes;
+	unsigned int i;
+
+	for (i = 0, sg = sgt->sgl; i < sgt->nents; i++, sg = sg_next(sg)) {
+		unsigned int length = sg_dma_len(sg);
+
+		if (length > SZ_64K)
+			return -EOVERFLOW;
+		if (length > left || !PAGE_ALIGNED(length))
+			return -EMSGSIZE;
+		if (read_segment(sg, to))
+			return -EFAULT;
+		to += length;
+		left -= length;
+	}
+	args->segments = i;
+	return left ? -EMSGSIZE : 0;
+}
+
+static int read_twice_mapped(struct dma_buf_attachment *attachment,
+			     struct test_importer_read *args)
+{
+	struct sg_table *first, *second;
+	int ret;
+
+	first = dma_buf_map_attachment_unlocked(attachment, DMA_BIDIRECTIONAL);
+	if (IS_ERR(first))
+		return PTR_ERR(first);
+	second = dma_buf_map_attachment_unlocked(attachment, DMA_FROM_DEVICE);
+	dma_buf_unmap_attachment_unlocked(attachment, first, DMA_BIDIRECTIONAL);
+	if (IS_ERR(second))
+		return PTR_ERR(second);
+	ret = read_table(second, args);
+	dma_buf_unmap_attachment_unlocked(attachment, second, DMA_FROM_DEVICE);
+	return ret;
+}
+
+static int read_dmabuf(struct test_importer_read *args)
+{
+	struct dma_buf *dmabuf = dma_buf_get(args->fd);
+	struct dma_buf_attachment *attachment;
+	int ret;
+
+	if (IS_ERR(dmabuf))
+		return PTR_ERR(dmabuf);
+	attachment = dma_buf_attach(dmabuf, &importer->dev);
+	if (IS_ERR(attachment)) {
+		ret = PTR_ERR(attachment);
+	} else {
+		ret = read_twice_mapped(attachment, args);
+		dma_buf_detach(dmabuf, attachment);
+	}
+	dma_buf_put(dmabuf);
+	return ret;
+}
+
+static int read_descriptor(void __user *arg)
+{
+	struct test_importer_read args;
+	int ret;
+
+	if (copy_from_user(&args, arg, sizeof(args)))
+		return -EFAULT;
+	ret = read_dmabuf(&args);
+	if (ret)
+		return ret;
+	return copy_to_user(arg, &args, sizeof(args)) ? -EFAULT : 0;
+}
+
 static long test_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
 	switch (cmd) {
@@ -236,6 +328,8 @@ static long test_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		return make_descriptor((const void __user *)arg);
 	case TEST_EXPORTER_COUNT:
 		return count_all((void __user *)arg);
+	case TEST_IMPORTER_READ:
+		return read_descriptor((void __user *)arg);
 	default:
 		return -ENOTTY;
 	}
@@ -252,7 +346,30 @@ static struct miscdevice test_device = {
 	.fops = &test_fops,
 };
 
-module_misc_device(test_device);
+static int __init test_init(void)
+{
+	int ret;
+
+	importer = platform_device_register_simple("pld_test_importer", -1,
+						   NULL, 0);
+	if (IS_ERR(importer))
+		return PTR_ERR(importer);
+	ret = dma_set_mask_and_coherent(&importer->dev, DMA_BIT_MASK(64));
+	if (!ret)
+		ret = misc_register(&test_device);
+	if (ret)
+		platform_device_unregister(importer);
+	return ret;
+}
+
+static void __exit test_exit(void)
+{
+	misc_deregister(&test_device);
+	platform_device_unregister(importer);
+}
+
+module_init(test_init);
+module_exit(test_exit);
 
 MODULE_DESCRIPTION("dma-bufs that lack something, for tests of pld_sim");
 MODULE_LICENSE("GPL");

@@ -49,6 +49,26 @@ struct test_exporter_count {
 	__s32 accesses_made;
 };
 
+/**
+ * struct test_importer_read - ioctl(TEST_IMPORTER_READ)
+ * @to: address that gets all bytes of the dma-buf
+ * @bytes: how many that are
+ * @fd: the dma-buf, anybody's
+ * @segments: out: of its table
+ *
+ * Reads it as a device would, by the DMA addresses of a device that takes
+ * segments of up to 64 KiB. Maps it twice, and reads by the second mapping when
+ * the first is gone. EMSGSIZE: the table has another size; EOVERFLOW: it has a
+ * longer segment.
+ */
+struct test_importer_read {
+	__u64 to;
+	__u64 bytes;
+	__s32 fd;
+	__u32 segments;
+};
+
+#define TEST_IMPORTER_READ _IOWR('t', 3, struct test_importer_read)
 #define TEST_EXPORTER_MAKE _IOW('t', 1, struct test_exporter_make)
 #define TEST_EXPORTER_COUNT _IOR('t', 2, struct test_exporter_count)
 
