@@ -20,6 +20,8 @@ LIBDIR ?= $(PREFIX)/lib
 BINDIR ?= $(PREFIX)/bin
 DOCDIR ?= $(PREFIX)/share/doc/pld-sim
 UDEVDIR ?= $(PREFIX)/lib/udev/rules.d
+MANDIR ?= $(PREFIX)/share/man
+COMPDIR ?= $(PREFIX)/share/bash-completion/completions
 
 # What libpld itself is linked with. In libpld.pc it stands in Libs.private, not
 # as Requires.private: hwloc.pc adds what a static hwloc needs, such as -ludev,
@@ -41,7 +43,7 @@ export O CC
 
 ifeq ($(V),1)
 Q :=
-say :=
+say := @:
 else
 Q := @
 say = @printf '  %-7s %s\n'
@@ -256,7 +258,25 @@ demo:
 setup:
 	$(Q)scripts/setup.sh
 
-# 4. Installation.
+deb:
+	$(Q)scripts/build-deb.sh
+
+check-deb:
+	$(Q)scripts/check-deb.sh
+
+# 4. Manual pages: a file of man/ each, with an alias for each name it describes.
+
+MAN_SOURCES := $(wildcard man/*.scd)
+
+man: $(if $(shell command -v scdoc),$(O)/man/made)
+	$(if $^,@:,@echo 'no manual pages are made: scdoc is missing (make setup)')
+
+$(O)/man/made: $(MAN_SOURCES) $(wildcard lib*/include/*.h) scripts/build-man.sh \
+		scripts/man-declarations scripts/man-names kmod/version.mk
+	$(say) MAN '$(@D)'
+	$(Q)scripts/build-man.sh '$(@D)' $(PLD_VERSION) $(MAN_SOURCES)
+
+# 5. Installation.
 
 # dest VARIABLE: that folder as it is during installation.
 dest = $(DESTDIR)$($(1))
@@ -298,7 +318,7 @@ install_drm: lib
 	$(Q)ln -sf $(notdir $(DRM_SO)) "$(call dest,LIBDIR)/libpld-drm.so"
 	$(Q)echo "$$DRM_PC" > "$(call dest,LIBDIR)/pkgconfig/libpld-drm.pc"
 
-install: lib tools $(if $(DRM_LIBS),install_drm)
+install: lib tools man $(if $(DRM_LIBS),install_drm)
 	$(say) INSTALL '$(DESTDIR)$(PREFIX)'
 	$(Q)install -d "$(call dest,INCLUDEDIR)/linux" \
 		"$(call dest,DOCDIR)/doc" \
@@ -313,6 +333,12 @@ install: lib tools $(if $(DRM_LIBS),install_drm)
 	$(Q)for tool in $(TOOLS); do \
 		install -m 755 "$(O)/tools/$$tool" "$(call dest,BINDIR)"; done
 	$(Q)install -m 644 scripts/70-pld-sim.rules "$(call dest,UDEVDIR)"
+	$(Q)install -d "$(call dest,COMPDIR)"
+	$(Q)for tool in $(TOOLS); do \
+		install -m 644 completions/pld.bash "$(call dest,COMPDIR)/$$tool"; \
+		done
+	$(Q)for page in '$(O)'/man/man*/*; do [ ! -e "$$page" ] || install -D -m 644 \
+		"$$page" "$(call dest,MANDIR)/$${page#'$(O)/man/'}"; done
 	$(Q)install -m 644 README.md CONTRIBUTING.md "$(call dest,DOCDIR)"
 	$(Q)install -m 644 doc/*.md doc/*.svg "$(call dest,DOCDIR)/doc"
 	$(Q)sed -i "s|(lib/include/pld\.h)|($$(realpath -m \
@@ -344,15 +370,18 @@ uninstall:
 		"$(call dest,LIBDIR)/libpld-drm.so" \
 		"$(call dest,LIBDIR)/libpld-drm.so.$(SOVERSION)" \
 		"$(call dest,LIBDIR)/pkgconfig/libpld-drm.pc"
-	$(Q)for tool in $(TOOLS); do rm -f "$(call dest,BINDIR)/$$tool"; done
+	$(Q)for tool in $(TOOLS); do rm -f "$(call dest,BINDIR)/$$tool" \
+		"$(call dest,COMPDIR)/$$tool"; done
+	$(Q)for page in '$(O)'/man/man*/*; do \
+		rm -f "$(call dest,MANDIR)/$${page#'$(O)/man/'}"; done
 	$(Q)rm -rf "$(call dest,DOCDIR)"
 
-# 5. The rest.
+# 6. The rest.
 
 clean:
 	$(Q)cd '$(O)' 2>/dev/null && rm -rf obj tools examples libpld.* modules-* \
 		libpld-drm.* test-modules-* selftests kselftest_install check \
-		vm-logs || true
+		vm-logs man deb check-deb.log || true
 	$(Q)rm -f $(TOOLS) pld_sim.ko
 
 # Kbuild leaves its objects beside the sources when it is called directly.
@@ -370,7 +399,7 @@ FORCE:
 .DELETE_ON_ERROR:
 .PHONY: all userland lib tools modules_if_possible modules_build modules \
 	modules_install test_modules selftests selftests_install kselftest check demo setup \
-	no_drm install install_drm uninstall clean distclean help FORCE
+	no_drm deb check-deb man install install_drm uninstall clean distclean help FORCE
 
 # HELP
 # Targets:
@@ -387,8 +416,12 @@ FORCE:
 #   demo             the allgather in both modes, on memfd and in a virtual
 #                    machine (HOST=1: on this machine's own kernel)
 #   check            every test there is; takes some minutes
-#   install          libpld, headers, pkg-config file, tools, udev rule, documents,
-#                    sources of the tutorial
+#   man              the manual pages, in $(O)/man
+#   deb              Debian packages, in $(O)/deb
+#   check-deb        install these in a clean Debian, boot it, use and purge them
+#                    there (as root; takes some minutes)
+#   install          libpld, headers, pkg-config file, tools, udev rule, manual
+#                    pages, completions, documents, sources of the tutorial
 #   uninstall        remove what install installed
 #   setup            install what building and testing need (check and demo
 #                    do so themselves)

@@ -103,7 +103,7 @@ clang_format()
 shell_scripts()
 {
 	grep -rlE '^#!/bin/(ba)?sh|^#!/bin/busybox sh|shellcheck shell=' \
-		scripts .ci kmod selftests | xargs shellcheck -x -P scripts
+		scripts .ci kmod selftests completions | xargs shellcheck -x -P scripts
 }
 
 licence_tags()
@@ -219,6 +219,29 @@ install()
 example()
 {
 	"$PLD_TOP/scripts/check-example.sh" "$work/install"
+}
+
+man_pages()
+{
+	"$PLD_TOP/scripts/check-man.sh" "$work/gcc"
+}
+
+completion()
+{
+	"$PLD_TOP/scripts/check-completion.sh" "$work/gcc"
+}
+
+# dpkg-gensymbols refuses a symbol that is lost; this tells of a new one.
+debian_symbols()
+{
+	local map library
+
+	for map in lib*/*.map; do
+		library=$(basename -- "$map" .map)
+		diff <(sed -n 's/^\t\t\(pld_.*\);/\1/p' "$map" | sort) \
+			<(sed -n 's/^ \(pld_.*\)@.*/\1/p' "debian/${library}0.symbols" |
+				sort)
+	done
 }
 
 #
@@ -344,6 +367,9 @@ main()
 	step licence-tags '' licence_tags
 	step install '' install
 	step example '' example
+	step man-pages '' man_pages
+	step completion '' completion
+	step debian-symbols '' debian_symbols
 	step demo-without-headers '' demo_without_headers
 	step native tap native gcc 'lib_*' cli.sh usage.sh seen.sh \
 		usage_drm.sh join.sh examples.sh

@@ -4,7 +4,8 @@
 # setup.sh [6.1|6.12|source...]
 #
 # Installs Debian packages that are missing, and fetches the kernels into the
-# cache (see fetch-kernel.sh); all of them if none is named. Says one line for
+# cache (see fetch-kernel.sh); all of them if none is named. With --packages it
+# only names the packages. Says one line for
 # each thing it does, and nothing where nothing is missing.
 
 . "$(dirname -- "$0")/common.sh"
@@ -34,6 +35,13 @@ libhwloc-dev		# places ranks on cores
 libdrm-dev		# windows as buffers of DRM devices
 libjansson-dev		# what pld-info prints as JSON
 scdoc			# man pages
+man-db			# checks them
+bash-completion		# what completions are tested with
+dpkg-dev		# make deb
+debhelper		# the same
+dh-dkms			# the same
+lintian			# checks the packages
+debootstrap		# the clean Debian of make check-deb
 libglib2.0-dev		# an event loop that a selftest waits in
 LIST
 }
@@ -80,6 +88,7 @@ install_packages()
 		--no-install-recommends -o DPkg::Lock::Timeout=300 "$@"
 }
 
+[ "${1:-}" != --packages ] || { packages; exit; }
 # shellcheck disable=SC2086 # names, one word each
 [ $# -gt 0 ] || set -- $PLD_KERNELS source
 command -v apt-get >/dev/null ||
