@@ -4,11 +4,18 @@
  */
 #include <errno.h>
 #include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/arguments.h"
 #include "common/program.h"
+
+const char platform_doc[] =
+	"auto (kmod when it can be used, else memfd), kmod, memfd, or a2a3sim, another name of auto (default: $PLD_PLATFORM, else auto)";
+const char dtype_doc[] =
+	"fp64, fp32, fp16, bf16, int64, int32, int16, int8, uint64, uint32, uint16 or uint8 (default: fp32)";
 
 /* The option of that letter, or NULL. */
 static const struct argp_option *letter_option(const struct argp_option *words,
@@ -73,7 +80,7 @@ static void refuse_letters(const struct argp_option *words, const char *word)
 }
 
 /* What argp did not take is the word before next, or next within its letters. */
-void refuse_option(const struct argp_state *state)
+static void refuse_option(const struct argp_state *state)
 {
 	const struct argp_option *words = state->root_argp->options;
 	const char *word = state->argv[state->next - 1];
@@ -85,16 +92,43 @@ void refuse_option(const struct argp_state *state)
 	refuse_letters(words, state->argv[state->next]);
 }
 
-void parse_arguments(const struct argp *argp, int argc, char **argv, void *input)
+static bool help_asked, version_asked;
+
+error_t take_last_option(int key, const char *value,
+			 const struct argp_state *state)
 {
-	argp_parse(argp, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, input);
+	switch (key) {
+	case KEY_HELP:
+		help_asked = true;
+		return 0;
+	case KEY_VERSION:
+		version_asked = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		usage_error("'%s' is not an option", value);
+	case ARGP_KEY_ERROR:
+		refuse_option(state);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
 }
 
-void print_help(const struct argp *argp)
+enum asked parse_arguments(const struct argp *argp, int argc, char **argv,
+			   void *input)
 {
-	argp_help(argp, stdout,
-		  ARGP_HELP_LONG | ARGP_HELP_DOC | ARGP_HELP_SHORT_USAGE,
-		  (char *)program_name);
+	argp_parse(argp, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, input);
+	if (help_asked) {
+		argp_help(argp, stdout,
+			  ARGP_HELP_LONG | ARGP_HELP_DOC | ARGP_HELP_SHORT_USAGE,
+			  (char *)program_name);
+		return ASKED_FOR_HELP;
+	}
+	if (version_asked) {
+		printf("%s %s\n", program_name, pld_version());
+		return ASKED_FOR_VERSION;
+	}
+	return ASKED_TO_RUN;
 }
 
 /* One number up to a comma or the end; *at becomes what follows, or NULL. */

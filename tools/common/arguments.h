@@ -10,18 +10,38 @@
 #include <pld.h>
 
 /*
- * Parses in silence, so that each mistake is one line: the parser calls
- * usage_error() for what is wrong with a value, and refuse_option() for
- * ARGP_KEY_ERROR.
+ * What tools have in common of argp's options, and the end of the list. The keys
+ * are apart from those that a tool counts up from CHAR_MAX.
  */
-void parse_arguments(const struct argp *argp, int argc, char **argv,
-		     void *input);
+enum {
+	KEY_HELP = 0x1000,
+	KEY_VERSION,
+};
 
-/* Ends the process by usage_error() for what argp did not take. */
-void refuse_option(const struct argp_state *state);
+/* clang-format off */
+#define LAST_OPTIONS(group)						\
+	{ "help", KEY_HELP, NULL, 0, "print this", group },		\
+	{ "version", KEY_VERSION, NULL, 0, "print the version", group },	\
+	{ NULL, 0, NULL, 0, NULL, 0 }
+/* clang-format on */
 
-/* Prints the options and what argp's doc says. */
-void print_help(const struct argp *argp);
+/* What --platform and --dtype take. */
+extern const char platform_doc[];
+extern const char dtype_doc[];
+
+/* What a tool's parser leaves to this one: all that it does not know itself. */
+error_t take_last_option(int key, const char *value,
+			 const struct argp_state *state);
+
+enum asked { ASKED_TO_RUN, ASKED_FOR_HELP, ASKED_FOR_VERSION };
+
+/*
+ * Parses in silence, so that each mistake is one line: the parser calls
+ * usage_error() for what is wrong with a value. What was asked for: help and
+ * version have been printed.
+ */
+enum asked parse_arguments(const struct argp *argp, int argc, char **argv,
+			   void *input);
 
 /*
  * Values of options; each ends the process by usage_error() where it makes no

@@ -18,8 +18,6 @@
 enum {
 	KEY_MODE = CHAR_MAX + 1,
 	KEY_IR,
-	KEY_HELP,
-	KEY_VERSION,
 };
 
 static const struct argp_option words[] = {
@@ -27,15 +25,11 @@ static const struct argp_option words[] = {
 	  "device ids, one rank each, 2 to 256, all different (default: " DEFAULT_DEVICES
 	  ")",
 	  0 },
-	{ "platform", 'p', "NAME", 0,
-	  "auto (kmod when it can be used, else memfd), kmod, memfd, or a2a3sim, another name of auto (default: $PLD_PLATFORM, else auto)",
-	  0 },
+	{ "platform", 'p', "NAME", 0, platform_doc, 0 },
 	{ "mode", KEY_MODE, "MODE", 0, "which kernel of the step, see below", 0 },
 	{ "ir", KEY_IR, NULL, 0, "print the operations that ran, rank by rank",
 	  0 },
-	{ "help", KEY_HELP, NULL, 0, "print this", 1 },
-	{ "version", KEY_VERSION, NULL, 0, "print the version", 1 },
-	{ NULL, 0, NULL, 0, NULL, 0 },
+	LAST_OPTIONS(1),
 };
 
 /* What a program is given on the way: its own words, and what to fill. */
@@ -92,19 +86,8 @@ static error_t take_option(int key, char *value, struct argp_state *state)
 	case KEY_IR:
 		options->ir = true;
 		return 0;
-	case KEY_HELP:
-		options->help = true;
-		return 0;
-	case KEY_VERSION:
-		options->version = true;
-		return 0;
-	case ARGP_KEY_ARG:
-		usage_error("'%s' is not an option", value);
-	case ARGP_KEY_ERROR:
-		refuse_option(state);
-		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return take_last_option(key, value, state);
 	}
 }
 
@@ -127,16 +110,13 @@ void example_parse(const struct example *example, int argc, char **argv,
 		.parser = take_option,
 		.doc = example->about,
 	};
+	enum asked asked;
 
 	*options = (struct options){ 0 };
 	options->nranks = parse_devices(DEFAULT_DEVICES, options->devices);
-	parse_arguments(&argp, argc, argv, &parsing);
-	if (options->help) {
-		print_help(&argp);
+	asked = parse_arguments(&argp, argc, argv, &parsing);
+	if (asked == ASKED_FOR_HELP)
 		print_modes(example);
-	} else if (options->version) {
-		printf("%s %s\n", program_name, pld_version());
-	}
-	if (options->help || options->version)
+	if (asked != ASKED_TO_RUN)
 		exit(close_output(EXIT_OK));
 }

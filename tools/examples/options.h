@@ -11,8 +11,6 @@ struct options {
 	const char *platform;
 	int mode;
 	bool ir;
-	bool help;
-	bool version;
 };
 
 /*

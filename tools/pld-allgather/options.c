@@ -33,25 +33,19 @@ enum {
 	KEY_SERVE,
 	KEY_JOIN,
 	KEY_RANK,
-	KEY_HELP,
-	KEY_VERSION,
 };
 
 static const struct argp_option words[] = {
 	{ "devices", 'd', "LIST", 0,
 	  "device ids, one rank each, such as 0,1,2,3; 2 to 256, all different",
 	  0 },
-	{ "platform", 'p', "NAME", 0,
-	  "auto (kmod when it can be used, else memfd), kmod, memfd, or a2a3sim, another name of auto (default: $PLD_PLATFORM, else auto)",
-	  0 },
+	{ "platform", 'p', "NAME", 0, platform_doc, 0 },
 	{ "mode", KEY_MODE, "MODE", 0,
 	  "hand (pull: stage, barrier, remote_load) or builtin (push: put, barrier, epilogue) (default: hand)",
 	  0 },
 	{ "size", KEY_SIZE, "N", 0,
 	  "elements per slice, 1 or more (default: 64)", 0 },
-	{ "dtype", KEY_DTYPE, "TYPE", 0,
-	  "fp64, fp32, fp16, bf16, int64, int32, int16, int8, uint64, uint32, uint16 or uint8 (default: fp32)",
-	  0 },
+	{ "dtype", KEY_DTYPE, "TYPE", 0, dtype_doc, 0 },
 	{ "iters", KEY_ITERS, "N", 0,
 	  "calls, each with data of its own and checked, 1 or more (default: 1)",
 	  0 },
@@ -81,9 +75,7 @@ static const struct argp_option words[] = {
 	  "with --serve: the ranks that come in, the others are started (default: all); with --join: this one",
 	  2 },
 	{ NULL, 0, NULL, 0, "About the program:", 3 },
-	{ "help", KEY_HELP, NULL, 0, "print this", 3 },
-	{ "version", KEY_VERSION, NULL, 0, "print the version", 3 },
-	{ NULL, 0, NULL, 0, NULL, 0 },
+	LAST_OPTIONS(3),
 };
 
 static const char doc[] =
@@ -181,19 +173,8 @@ static error_t take_option(int key, char *value, struct argp_state *state)
 		options->nr_ranks = parse_list("--rank", "ranks", "rank", value,
 					       options->ranks);
 		return 0;
-	case KEY_HELP:
-		options->help = true;
-		return 0;
-	case KEY_VERSION:
-		options->version = true;
-		return 0;
-	case ARGP_KEY_ARG:
-		usage_error("'%s' is not an option", value);
-	case ARGP_KEY_ERROR:
-		refuse_option(state);
-		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return take_last_option(key, value, state);
 	}
 }
 
@@ -278,12 +259,8 @@ bool parse_options(int argc, char **argv, struct options *options)
 		.dtype = PLD_FP32,
 		.iters = 1,
 	};
-	parse_arguments(&argp, argc, argv, options);
-	if (options->help)
-		print_help(&argp);
-	else if (options->version)
-		printf("%s %s\n", program_name, pld_version());
-	else
-		complete(options);
-	return !options->help && !options->version;
+	if (parse_arguments(&argp, argc, argv, options) != ASKED_TO_RUN)
+		return false;
+	complete(options);
+	return true;
 }

@@ -42,8 +42,6 @@ struct options {
 	int nr_ranks;
 	/* an option was given that goes not with --join */
 	bool others;
-	bool help;
-	bool version;
 };
 
 /*

@@ -16,17 +16,13 @@ enum {
 	KEY_IMPORT,
 	KEY_SIZE,
 	KEY_DTYPE,
-	KEY_HELP,
-	KEY_VERSION,
 };
 
 static const struct argp_option words[] = {
 	{ "devices", 'd', "LIST", 0,
 	  "device ids, one rank each, such as 0,1,2,3; 2 to 256, all different",
 	  0 },
-	{ "platform", 'p', "NAME", 0,
-	  "auto (kmod when it can be used, else memfd), kmod, memfd, or a2a3sim, another name of auto (default: $PLD_PLATFORM, else auto)",
-	  0 },
+	{ "platform", 'p', "NAME", 0, platform_doc, 0 },
 	{ "drm", KEY_DRM, "NODE", 0,
 	  "the DRM device, such as /dev/dri/card0 (default: the first vgem device)",
 	  0 },
@@ -35,13 +31,9 @@ static const struct argp_option words[] = {
 	  0 },
 	{ "size", KEY_SIZE, "N", 0,
 	  "elements per slice, 1 or more (default: 64)", 0 },
-	{ "dtype", KEY_DTYPE, "TYPE", 0,
-	  "fp64, fp32, fp16, bf16, int64, int32, int16, int8, uint64, uint32, uint16 or uint8 (default: fp32)",
-	  0 },
+	{ "dtype", KEY_DTYPE, "TYPE", 0, dtype_doc, 0 },
 	{ NULL, 0, NULL, 0, "About the program:", 1 },
-	{ "help", KEY_HELP, NULL, 0, "print this", 1 },
-	{ "version", KEY_VERSION, NULL, 0, "print the version", 1 },
-	{ NULL, 0, NULL, 0, NULL, 0 },
+	LAST_OPTIONS(1),
 };
 
 static const char doc[] =
@@ -80,19 +72,8 @@ static error_t take_option(int key, char *value, struct argp_state *state)
 	case KEY_DTYPE:
 		options->dtype = parse_dtype(value);
 		return 0;
-	case KEY_HELP:
-		options->help = true;
-		return 0;
-	case KEY_VERSION:
-		options->version = true;
-		return 0;
-	case ARGP_KEY_ARG:
-		usage_error("'%s' is not an option", value);
-	case ARGP_KEY_ERROR:
-		refuse_option(state);
-		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return take_last_option(key, value, state);
 	}
 }
 
@@ -132,12 +113,8 @@ bool parse_options(int argc, char **argv, struct options *options)
 	struct command_line line = { .options = options };
 
 	*options = (struct options){ .size = 64, .dtype = PLD_FP32 };
-	parse_arguments(&argp, argc, argv, &line);
-	if (options->help)
-		print_help(&argp);
-	else if (options->version)
-		printf("%s %s\n", program_name, pld_version());
-	else
-		complete(&line);
-	return !options->help && !options->version;
+	if (parse_arguments(&argp, argc, argv, &line) != ASKED_TO_RUN)
+		return false;
+	complete(&line);
+	return true;
 }

@@ -19,8 +19,6 @@ struct options {
 	/* elements per slice */
 	int64_t size;
 	pld_dtype dtype;
-	bool help;
-	bool version;
 };
 
 /*
