@@ -182,10 +182,9 @@ guest_6_12()
 # moves data in user space is the same as on 6.12.
 guest_6_1()
 {
-	local on_the_kernel="lib_allgather lib_dmabuf lib_domain lib_event lib_host \
-		lib_info lib_join lib_launch lib_memcg lib_several lib_signal \
-		lib_subdomain lib_threads lib_waiter lib_wake lib_window lib_drm \
-		lib_drm_export drm.sh examples.sh"
+	local on_the_kernel="lib_allgather lib_dmabuf lib_domain lib_event lib_info \
+		lib_join lib_launch lib_memcg lib_several lib_signal lib_waiter \
+		lib_wake lib_window lib_drm lib_drm_export drm.sh"
 
 	drop_in
 	guest 6.1 --add "$work/tree-install:/pld/tree" -- sh -c "
