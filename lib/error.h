@@ -26,6 +26,9 @@ struct pld_failure {
 PLD_API int pld_error(int error, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* What may be an errno, of all that somebody else says is one. */
+#define PLD_LARGEST_ERRNO 4095
+
 /* The record, to add to after pld_error(). */
 struct pld_failure *pld_failure(void);
 

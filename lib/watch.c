@@ -165,6 +165,8 @@ static void take_record(struct pld_watch *watch, int rank,
 		break;
 	default:
 		watch->ranks[rank].result = *record;
+		if (record->code < -PLD_LARGEST_ERRNO)
+			watch->ranks[rank].result.code = -EPROTO;
 		if (watch->ranks[rank].joined)
 			pld_peers_text(watch->ranks[rank].result.message,
 				       sizeof(record->message));

@@ -27,12 +27,11 @@
 
 static const char op[] = "pld_domain_connect";
 
-/* For each thing that the server itself has to say. */
+/* For all that the server itself has to say, whatever the others do. */
 #define PATIENCE_NS (10 * PLD_NS_PER_S)
 /* While too many others wait at the door. */
 #define QUEUE_PAUSE_MS 10
 #define MOST_BUFFERS 65536
-#define LARGEST_ERRNO 4095
 
 /*
  * The connection.
@@ -85,7 +84,7 @@ static int connect_to(const char *path)
 static int say_refusal(struct pld_refusal *refusal)
 {
 	pld_peers_text(refusal->message, sizeof(refusal->message));
-	if (refusal->error >= 0 || refusal->error < -LARGEST_ERRNO)
+	if (refusal->error >= 0 || refusal->error < -PLD_LARGEST_ERRNO)
 		refusal->error = -EPROTO;
 	return pld_error(-refusal->error, "%s", refusal->message);
 }
@@ -297,15 +296,15 @@ static int take_window(pld_domain *domain,
 
 /* Each to the rank that it says, which the window said too, and once. */
 static int receive_imports(const pld_domain *domain, int socket,
-			   const struct pld_window_packet *window, int *imports)
+			   const struct pld_window_packet *window, int *imports,
+			   int64_t deadline)
 {
 	union pld_packet packet;
 	int fd, rank;
 
 	for (uint32_t i = 0; i < window->imports; i++) {
 		PLD_TRY(expect(socket, &packet, PLD_PACKET_IMPORT,
-			       sizeof(packet.import), &fd,
-			       pld_deadline(PATIENCE_NS)));
+			       sizeof(packet.import), &fd, deadline));
 		rank = packet.import.rank;
 		if (fd >= 0 && rank >= 0 && rank < domain->nranks &&
 		    window->imported[rank] && imports[rank] < 0) {
@@ -321,17 +320,19 @@ static int receive_imports(const pld_domain *domain, int socket,
 	return 0;
 }
 
-static int receive_window(pld_domain *domain, int socket, int index)
+static int receive_window(pld_domain *domain, int socket, int index,
+			  int64_t deadline)
 {
 	int imports[PLD_MAX_RANKS];
 	union pld_packet packet;
 	int error, fd;
 
 	PLD_TRY(expect(socket, &packet, PLD_PACKET_WINDOW,
-		       sizeof(packet.window), &fd, pld_deadline(PATIENCE_NS)));
+		       sizeof(packet.window), &fd, deadline));
 	for (int rank = 0; rank < PLD_MAX_RANKS; rank++)
 		imports[rank] = -1;
-	error = receive_imports(domain, socket, &packet.window, imports);
+	error = receive_imports(domain, socket, &packet.window, imports,
+				deadline);
 	if (!error)
 		error = take_window(domain, &packet.window, index, fd,
 				    packet.window.imports ? imports : NULL);
@@ -343,10 +344,11 @@ static int receive_window(pld_domain *domain, int socket, int index)
 	return error;
 }
 
-static int receive_windows(pld_domain *domain, int socket, uint32_t buffers)
+static int receive_windows(pld_domain *domain, int socket, uint32_t buffers,
+			   int64_t deadline)
 {
 	for (uint32_t i = 0; i < buffers; i++)
-		PLD_TRY(receive_window(domain, socket, (int)i));
+		PLD_TRY(receive_window(domain, socket, (int)i, deadline));
 	return 0;
 }
 
@@ -355,17 +357,17 @@ static int come_in(pld_domain *domain, int rank)
 {
 	int socket = domain->joined->socket;
 	union pld_packet packet = { .hello = { .rank = rank } };
-	int64_t patience;
+	int64_t deadline = pld_deadline(PATIENCE_NS), patience;
 	uint32_t buffers;
 	int fd;
 
 	PLD_TRY(say(socket, &packet, PLD_PACKET_HELLO, sizeof(packet.hello)));
 	PLD_TRY(expect(socket, &packet, PLD_PACKET_WELCOME,
-		       sizeof(packet.welcome), &fd, pld_deadline(PATIENCE_NS)));
+		       sizeof(packet.welcome), &fd, deadline));
 	patience = pld_deadline(packet.welcome.patience_ns);
 	buffers = packet.welcome.buffers;
 	PLD_TRY(take_welcome(domain, &packet.welcome, rank, fd));
-	PLD_TRY(receive_windows(domain, socket, buffers));
+	PLD_TRY(receive_windows(domain, socket, buffers, deadline));
 	PLD_TRY(say(socket, &packet, PLD_PACKET_READY, sizeof(packet.head)));
 	if (__builtin_add_overflow(patience, PATIENCE_NS, &patience))
 		patience = INT64_MAX;

@@ -70,7 +70,10 @@ static int take_fd(struct msghdr *message, int *fd)
 	return *fd < 0 ? -errno : 0;
 }
 
-/* What there is no room for is closed by the kernel. */
+/*
+ * There is room for one descriptor: CMSG_SPACE() would have it for two. What there
+ * is no room for, the kernel closes.
+ */
 ssize_t pld_packet_receive(int socket, union pld_packet *packet, int *fd)
 {
 	struct iovec part = { packet, sizeof(*packet) };
@@ -82,7 +85,7 @@ ssize_t pld_packet_receive(int socket, union pld_packet *packet, int *fd)
 	if (fd) {
 		*fd = -1;
 		message.msg_control = &control;
-		message.msg_controllen = sizeof(control);
+		message.msg_controllen = CMSG_LEN(sizeof(*fd));
 	}
 	do
 		bytes = recvmsg(socket, &message,
@@ -107,7 +110,7 @@ void pld_peers_text(char *text, size_t size)
 {
 	text[size - 1] = '\0';
 	for (char *c = text; *c; c++)
-		if ((unsigned char)*c < ' ' || *c == 0x7f)
+		if (*c < ' ' || *c > '~')
 			*c = '?';
 }
 

@@ -263,6 +263,8 @@ static int memfd_window_alloc(pld_window_buffer *buffer, const int *fds)
 	error = reserve_all(buffer, bytes);
 	if (!error && fds)
 		error = pld_imports_take(buffer, fds);
+	if (!error && fds && buffer->cells)
+		error = pld_imports_zero(buffer, fds);
 	if (error)
 		memfd_window_free(buffer);
 	return error;

@@ -112,15 +112,12 @@ int pld_imports_check(const pld_window_buffer *buffer, const int *fds)
 
 static int import_one(pld_window_buffer *buffer, int rank, int fd)
 {
-	size_t bytes = pld_page_align(buffer->bytes);
-	int kept, error;
+	int kept = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 
-	kept = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	if (kept < 0)
 		return pld_import_refused(buffer, rank, fd, errno);
 	buffer->imports[rank] = kept;
-	error = buffer->cells ? pld_import_zero(kept, bytes) : 0;
-	return error ? pld_import_refused(buffer, rank, fd, error) : 0;
+	return 0;
 }
 
 int pld_imports_take(pld_window_buffer *buffer, const int *fds)
@@ -135,6 +132,22 @@ int pld_imports_take(pld_window_buffer *buffer, const int *fds)
 	for (size_t rank = 0; rank < nranks; rank++)
 		if (buffer->imported[rank])
 			PLD_TRY(import_one(buffer, (int)rank, fds[rank]));
+	return 0;
+}
+
+int pld_imports_zero(const pld_window_buffer *buffer, const int *fds)
+{
+	size_t bytes = pld_page_align(buffer->bytes);
+
+	for (int rank = 0; rank < buffer->domain->nranks; rank++) {
+		int error = 0;
+
+		if (buffer->imported[rank])
+			error = pld_import_zero(buffer->imports[rank], bytes);
+		if (error)
+			return pld_import_refused(buffer, rank, fds[rank],
+						  error);
+	}
 	return 0;
 }
 

@@ -24,8 +24,13 @@ static inline size_t pld_page_align(size_t bytes)
 
 /* Can all of fds be their ranks' memory? */
 int pld_imports_check(const pld_window_buffer *buffer, const int *fds);
-/* Fills buffer->imports with duplicates of fds; zeroes those of a signal. */
+/* Fills buffer->imports with duplicates of fds. */
 int pld_imports_take(pld_window_buffer *buffer, const int *fds);
+/*
+ * A new signal's, by its maker only: a rank that comes in may be late, and others
+ * be at work.
+ */
+int pld_imports_zero(const pld_window_buffer *buffer, const int *fds);
 void pld_imports_close(pld_window_buffer *buffer);
 /* Rank side. */
 int pld_imports_map(pld_window_buffer *buffer);
