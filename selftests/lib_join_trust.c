@@ -575,6 +575,30 @@ struct liar {
 	atomic_int listening;
 };
 
+/* A byte with descriptors, 1 to 3, of which a packet of libpld has one at most. */
+static void send_fds(int socket, int fd, int count)
+{
+	union {
+		struct cmsghdr align;
+		char bytes[CMSG_SPACE(3 * sizeof(int))];
+	} control = { .bytes = { 0 } };
+	struct iovec part = { &control, 1 };
+	struct msghdr message = {
+		.msg_iov = &part,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = CMSG_SPACE((size_t)count * sizeof(int)),
+	};
+	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+
+	header->cmsg_level = SOL_SOCKET;
+	header->cmsg_type = SCM_RIGHTS;
+	header->cmsg_len = CMSG_LEN((size_t)count * sizeof(int));
+	for (int i = 0; i < count; i++)
+		memcpy(CMSG_DATA(header) + i * sizeof(fd), &fd, sizeof(fd));
+	sendmsg(socket, &message, MSG_NOSIGNAL);
+}
+
 /* Answers a hello with packets that are more or less wrong, and descriptors. */
 static int lie(struct peer *self, void *arg)
 {
@@ -596,7 +620,7 @@ static int lie(struct peer *self, void *arg)
 			size_t count = draw_packet(&liar->seed, bytes, 6000);
 
 			if (draw(&liar->seed) % 4 == 0)
-				fd_send(fd, door);
+				send_fds(fd, door, 1 + draw(&liar->seed) % 3);
 			send(fd, bytes, count, MSG_NOSIGNAL);
 		}
 		close(fd);
