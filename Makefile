@@ -416,7 +416,7 @@ FORCE:
 #   demo             the allgather in both modes, on memfd and in a virtual
 #                    machine (HOST=1: on this machine's own kernel)
 #   check            every test there is; takes some minutes
-#   man              the manual pages, in $(O)/man
+#   man              the manual pages, in $(O)/man (man -M build/man pld)
 #   deb              Debian packages, in $(O)/deb
 #   check-deb        install these in a clean Debian, boot it, use and purge them
 #                    there (as root; takes some minutes)

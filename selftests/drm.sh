@@ -78,7 +78,7 @@ not_for_everybody()
 	[ "$(id -u)" = 0 ] && id user >/dev/null 2>&1 || return 4
 	su user -c "$tool -d 0,1" >"$tmp/out" 2>"$tmp/err"
 	[ $? = 2 ] && [ ! -s "$tmp/out" ] && [ "$(cat "$tmp/err")" = \
-		"pld-drm: there is no vgem device to open: modprobe vgem, or name a DRM device with --drm" ] || return 1
+		"pld-drm: no permission to open $node, which may be vgem's; join the group that owns it" ] || return 1
 	su user -c "$tool -d 0,1 --drm $node" >"$tmp/out" 2>"$tmp/err"
 	[ $? = 2 ] && [ "$(cat "$tmp/err")" = \
 		"pld-drm: cannot open $node: Permission denied" ]

@@ -50,7 +50,7 @@ static int view(void *buffer, pld_distributed_tensor *signal)
  */
 static int ping_pong(pld_domain *domain, void *buffer)
 {
-	enum { ROUNDS = 12000, PAUSED = 2000 };
+	enum { ROUNDS = 4000, PAUSED = 700 };
 	int me = pld_rank(domain);
 	pld_distributed_tensor signal;
 

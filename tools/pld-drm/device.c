@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -20,16 +21,38 @@
 /* A dumb buffer has rows, of pixels of a byte. */
 #define ROW 4096
 
+/* The first node that is there but not for this user, in path. */
+static bool find_forbidden(char path[64])
+{
+	for (int i = 0; i < DRM_MAX_MINOR; i++) {
+		snprintf(path, 64, DRM_DEV_NAME, DRM_DIR_NAME, i);
+		if (access(path, R_OK | W_OK) && errno == EACCES)
+			return true;
+	}
+	return false;
+}
+
+static int open_vgem(void)
+{
+	int fd = drmOpen("vgem", NULL);
+	char path[64];
+
+	if (fd >= 0)
+		return fd;
+	if (find_forbidden(path))
+		complain("no permission to open %s, which may be vgem's; join the group that owns it",
+			 path);
+	else
+		complain("there is no vgem device to open: modprobe vgem, or name a DRM device with --drm");
+	return -1;
+}
+
 static int open_node(const char *node)
 {
 	int fd;
 
-	if (!node) {
-		fd = drmOpen("vgem", NULL);
-		if (fd < 0)
-			complain("there is no vgem device to open: modprobe vgem, or name a DRM device with --drm");
-		return fd;
-	}
+	if (!node)
+		return open_vgem();
 	fd = open(node, O_RDWR | O_CLOEXEC);
 	if (fd < 0)
 		complain("cannot open %s: %s", node, strerror(errno));

@@ -189,6 +189,7 @@ static void print_windows(const struct domain *domain)
 		       size_text((int64_t)window->bytes, bytes),
 		       size_text((int64_t)window->stride, stride), window->users,
 		       domain->platform == KMOD ? "mappings and waits"
+		       : window->users == 1	? "process"
 						: "processes");
 	}
 }

@@ -531,7 +531,8 @@ struct pld_sim_window_import {
  * struct pld_sim_arm - ioctl(PLD_IOC_ARM), on rank files
  * @size: sizeof(struct pld_sim_arm)
  * @flags: 0 or PLD_WAIT_ANY
- * @conditions: address of nr_conditions struct pld_sim_condition
+ * @conditions: address of nr_conditions struct pld_sim_condition; 0 when that
+ *	is 0
  * @nr_conditions: how many, at most PLD_SIM_MAX_CONDITIONS; 0 to arm nothing
  * @__reserved: must be 0
  *
@@ -573,12 +574,12 @@ enum pld_sim_signal_flags {
  * @eventfd: an eventfd
  * @deadline_ns: absolute CLOCK_MONOTONIC time in nanoseconds; at or below the
  *	present, the cells are looked at once
- * @cookie: out: names the signal, among those of this rank file; never 0
- * @result: out, with PLD_SIGNAL_ASK and PLD_SIGNAL_END: EAGAIN, negative, while
+ * @cookie: 0; out: names the signal, among those of this rank file; never 0
+ * @result: 0; out, with PLD_SIGNAL_ASK and PLD_SIGNAL_END: EAGAIN, negative, while
  *	it waits; otherwise why it told: 0 when the conditions held, or the
  *	negative errno that a wait would have answered
- * @index: out, with @result: as in struct pld_sim_wait
- * @value: out, with @result: the same, as last seen
+ * @index: 0; out, with @result: as in struct pld_sim_wait
+ * @value: 0; out, with @result: the same, as last seen
  * @__reserved: must be 0
  *
  * Adds 1 to the eventfd, once, when a wait for the conditions would end: they
