@@ -239,19 +239,41 @@ static void reset_status(struct pld_domain *domain)
 	spin_unlock(&domain->state_lock);
 }
 
+static int begin_reset(struct pld_domain *domain)
+{
+	int ret = 0;
+
+	mutex_lock(&domain->lock);
+	if (domain->resetting || anybody_joined(domain))
+		ret = -EBUSY;
+	else
+		domain->resetting = true;
+	mutex_unlock(&domain->lock);
+	return ret;
+}
+
+/* After an error the domain is as it was, but for cells that are zero now. */
+static void end_reset(struct pld_domain *domain, bool done)
+{
+	mutex_lock(&domain->lock);
+	domain->resetting = false;
+	if (done) {
+		reset_status(domain);
+		trace_pld_domain_reset(domain->id, domain->nr_ranks);
+	}
+	mutex_unlock(&domain->lock);
+}
+
 int pld_ioctl_domain_reset(struct pld_call *call)
 {
 	struct pld_domain *domain = call->domain;
 	int ret;
 
-	mutex_lock(&domain->lock);
-	ret = anybody_joined(domain) ? -EBUSY :
-				       pld_windows_zero_signals(domain);
-	if (!ret) {
-		reset_status(domain);
-		trace_pld_domain_reset(domain->id, domain->nr_ranks);
-	}
-	mutex_unlock(&domain->lock);
+	ret = begin_reset(domain);
+	if (ret)
+		return ret;
+	ret = pld_windows_zero_signals(domain);
+	end_reset(domain, !ret);
 	return ret;
 }
 

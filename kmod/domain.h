@@ -11,12 +11,18 @@
  *	pld_domains_lock
  *	  mmap_lock (of whoever calls mmap())
  *	    pld_domain.lock
- *	      pld_import.lock, a dma-buf's reservation lock, pld_export.lock
  *	      pld_domain.state_lock, the windows' xa_lock
  *	        pld_rank.waiters.lock
  *	          pld_rank.pollers.lock, those of eventfds and fences
+ *	    pld_import.lock
+ *	      a dma-buf's reservation lock
+ *	        pld_export.lock
  *
- * None is held while user memory is read or written.
+ * None is held while user memory is read or written. Other drivers' code, which
+ * may wait for as long as it likes, is called with none of them held but
+ * pld_import.lock and what the caller of mmap() brings: pld_domains_lock, which
+ * everybody needs, and pld_domain.lock, which is taken below it, are never held
+ * for long.
  */
 #ifndef PLD_SIM_DOMAIN_H
 #define PLD_SIM_DOMAIN_H
@@ -61,8 +67,12 @@ struct pld_domain {
 	/*
 	 * Protects the windows' table, and keeps reset and join apart. Readers
 	 * of @windows that need one window get by with the xa_lock.
+	 *
+	 * A reset lets go of it while it zeroes. @resetting is set meanwhile:
+	 * nobody joins, no window is added, there is no second reset (-EBUSY).
 	 */
 	struct mutex lock;
+	bool resetting;
 	struct xarray windows;
 	struct list_head windows_by_offset;
 	u32 nr_windows;

@@ -135,7 +135,8 @@ static int begin_membership(struct pld_member *member,
 	spin_lock(&domain->state_lock);
 	answer_why_broken(domain, args);
 	ret = pld_domain_error(domain);
-	if (!ret && domain->status->rank_state[member->rank])
+	if (!ret && (domain->resetting ||
+		     domain->status->rank_state[member->rank]))
 		ret = -EBUSY;
 	if (!ret) {
 		set_rank_state(member, PLD_RANK_JOINED);

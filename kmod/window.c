@@ -98,6 +98,8 @@ static int publish_window(struct pld_domain *domain, struct pld_window *window)
 
 	lockdep_assert_held(&domain->lock);
 
+	if (domain->resetting)
+		return -EBUSY;
 	if (domain->nr_windows == PLD_SIM_MAX_WINDOWS)
 		return -ENOSPC;
 	ret = place_window(domain, window);
@@ -163,22 +165,38 @@ static int zero_window(struct pld_window *window)
 	return 0;
 }
 
-/* An error, such as that of a signal, comes from imported memory only. */
+/* The first window from *@id on, and its id. The caller puts it. */
+static struct pld_window *find_next(struct pld_domain *domain,
+				    unsigned long *id)
+{
+	struct pld_window *window;
+
+	xa_lock(&domain->windows);
+	window = xa_find(&domain->windows, id, ULONG_MAX, XA_PRESENT);
+	if (window)
+		pld_window_get(window);
+	xa_unlock(&domain->windows);
+	return window;
+}
+
+/*
+ * Windows may be freed meanwhile; that none is added is the caller's business,
+ * who holds no lock: imported memory is zeroed when its fences have signalled.
+ * An error, such as that of a signal, comes from such memory only.
+ */
 int pld_windows_zero_signals(struct pld_domain *domain)
 {
 	struct pld_window *window;
-	int ret;
+	unsigned long id = 0;
+	int ret = 0;
 
-	lockdep_assert_held(&domain->lock);
-
-	list_for_each_entry(window, &domain->windows_by_offset, by_offset) {
-		if (!(window->flags & PLD_WINDOW_SIGNAL))
-			continue;
-		ret = zero_window(window);
-		if (ret)
-			return ret;
+	while (!ret && (window = find_next(domain, &id))) {
+		if (window->flags & PLD_WINDOW_SIGNAL)
+			ret = zero_window(window);
+		pld_window_put(window);
+		id++;
 	}
-	return 0;
+	return ret;
 }
 
 /*

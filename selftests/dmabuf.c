@@ -537,6 +537,137 @@ TEST_F(dmabuf, signals_are_zeroed_at_import_and_reset_and_data_is_not)
 	close(data);
 }
 
+/* Puts a fence into the dma-buf that signals when the cell of rank 0 is 1. */
+static int put_fence(int dmabuf, int member, __u32 window)
+{
+	struct pld_sim_condition condition = {
+		.window = window,
+		.cmp = PLD_SIM_CMP_EQ,
+		.expected = 1,
+	};
+	struct dma_buf_import_sync_file arg = { .flags = DMA_BUF_SYNC_WRITE };
+	int error;
+
+	arg.fd = sim_fence(member, 0, &condition, 1,
+			   sim_after(PLD_SIM_MAX_FENCE_NS));
+	if (arg.fd < 0)
+		return arg.fd;
+	error = ioctl(dmabuf, DMA_BUF_IOCTL_IMPORT_SYNC_FILE, &arg) ? -errno : 0;
+	close(arg.fd);
+	return error;
+}
+
+/* Resets the domain, and says how that ended. */
+static int reset_domain(struct peer *self, void *arg)
+{
+	struct view *v = arg;
+
+	peer_tell(self, 0);
+	return -sim_reset(v->domain);
+}
+
+/* 1 as soon as a reset of the domain goes on. */
+static int reset_has_begun(int domain)
+{
+	__s64 end = sim_after(SIM_HANG);
+	struct pld_sim_window_alloc win;
+
+	while (sim_now() < end) {
+		int ret = sim_alloc(domain, SIM_PAGE, 0, &win);
+
+		if (ret)
+			return ret == -EBUSY;
+		sim_free(domain, win.window);
+		usleep(1000);
+	}
+	return 0;
+}
+
+/* Reads what the module says of all domains, which looks into each of them. */
+static int read_domains(void)
+{
+	struct pld_sim_domains arg = { .size = sizeof(arg) };
+	int device = sim_open(), ret = sim_ioctl(device, PLD_IOC_DOMAINS, &arg);
+	char text[4096];
+	ssize_t n;
+
+	close(device);
+	if (ret)
+		return ret;
+	n = read(arg.out_fd, text, sizeof(text));
+	close(arg.out_fd);
+	return n > 0 ? 0 : -EIO;
+}
+
+/* What others do while a reset waits: none of it may wait with it. */
+static int use_other_domains(struct peer *self, void *arg)
+{
+	for (int i = 0; i < 3; i++) {
+		int domain = domain_on(0);
+
+		NEED(domain >= 0 && !close(domain) && !read_domains());
+	}
+	return 0;
+}
+
+/*
+ * Rank 0 of the first domain holds the fence that the second one's reset waits
+ * for. It has not signalled by itself before this test's end.
+ */
+TEST_F(dmabuf, reset_that_waits_for_a_fence_stops_nobody_else)
+{
+	int fd = sim_export(self->from, self->win.window, 0);
+	__s32 fds[2] = { fd, -1 };
+	struct view v = { .domain = self->to };
+	struct pld_sim_window_alloc other, none, cells;
+	struct peer reset, others;
+	__s32 *cell;
+
+	ASSERT_EQ(0, sim_alloc(self->from, SIM_PAGE, PLD_WINDOW_SIGNAL, &cells));
+	cell = sim_map(self->from_fd, &cells, 0);
+	ASSERT_NE(MAP_FAILED, cell);
+	ASSERT_EQ(0, sim_import(self->to, BYTES, PLD_WINDOW_SIGNAL, fds, 2,
+				&v.win, NULL));
+	EXPECT_EQ(0, sim_leave(self->to_fd));
+	memset(self->bytes[0], 7, BYTES);
+	ASSERT_EQ(0, put_fence(fd, self->from_fd, cells.window));
+
+	/* A signal ends it, and the domain is as it was: no rank can join. */
+	ASSERT_EQ(0, peer_start(&reset, reset_domain, &v));
+	ASSERT_EQ(0, peer_hear(&reset));
+	ASSERT_TRUE(reset_has_begun(self->to));
+	EXPECT_EQ(128 + SIGKILL, peer_kill(&reset));
+	EXPECT_EQ(-EBUSY, sim_member(self->to, 0));
+	EXPECT_EQ(0, sim_alloc(self->to, SIM_PAGE, 0, &other));
+
+	ASSERT_EQ(0, put_fence(fd, self->from_fd, cells.window));
+	ASSERT_EQ(0, peer_start(&reset, reset_domain, &v));
+	ASSERT_EQ(0, peer_hear(&reset));
+	ASSERT_TRUE(reset_has_begun(self->to));
+	ASSERT_EQ(0, peer_start(&others, use_other_domains, NULL));
+	EXPECT_EQ(0, peer_reap(&others));
+	/* Rank 1 was not joined before. */
+	EXPECT_EQ(-EBUSY, sim_member(self->to, 1));
+	EXPECT_EQ(-EBUSY, sim_reset(self->to));
+	fds[0] = -1;
+	EXPECT_EQ(-EBUSY,
+		  sim_import(self->to, SIM_PAGE, 0, fds, 2, &none, NULL));
+	/* Windows go, even the one that is being zeroed. */
+	EXPECT_EQ(0, sim_free(self->to, other.window));
+	EXPECT_EQ(0, sim_free(self->to, v.win.window));
+	EXPECT_EQ(7, self->bytes[0][0]);
+
+	__atomic_store_n(cell, 1, __ATOMIC_SEQ_CST);
+	EXPECT_EQ(0, sim_ring(self->from_fd, cells.window, 0, 0));
+	EXPECT_EQ(0, peer_reap(&reset));
+	EXPECT_EQ(BYTES, first_not_zero(self->bytes[0], BYTES));
+	sim_unmap(cell, &cells);
+	close(self->to_fd);
+	self->to_fd = sim_member(self->to, 0);
+	EXPECT_LE(0, self->to_fd);
+	close(fd);
+}
+
 static ino_t inode_of(int fd)
 {
 	struct stat st;

@@ -52,7 +52,8 @@
  *    executable, or writable where it says read-only; an import of a dma-buf
  *    that can only be read
  *  - EINTR: a signal whose handler does not restart system calls came during a
- *    wait or a join; nothing has changed, and the call can be made again
+ *    wait, a join, an import or a reset; nothing has changed, and the call can
+ *    be made again
  *  - EOVERFLOW: arithmetic on the caller's numbers does not fit
  *  - ENOENT: no such device, no such window, no such signal, or nothing at an
  *    mmap() offset
@@ -61,7 +62,8 @@
  *  - ENOTCONN: the file has not joined a domain
  *  - EISCONN: the file has joined a domain already
  *  - EPERM: a rank file in the hands of a process that did not join with it
- *  - EBUSY: the rank is held, or ranks are still joined
+ *  - EBUSY: the rank is held, or ranks are still joined; during a
+ *    PLD_IOC_DOMAIN_RESET, a join, a new window or another reset
  *  - ENOMEM: not enough memory, or more than a device's limit
  *  - EMFILE, ENFILE: no file descriptor is left for a new file
  *  - ENODEV: an import of a dma-buf that processes cannot map
@@ -179,7 +181,8 @@ struct pld_sim_domain_create {
  * @code: out, then too: as in struct pld_sim_fail
  *
  * The file becomes a rank file of the calling process. EBADF: domain_fd is not
- * a domain file. EBUSY: the rank is held, or was held since the last reset.
+ * a domain file. EBUSY: the rank is held, or was held since the last reset, or
+ * the domain is being reset.
  */
 struct pld_sim_join {
 	__u32 size;
@@ -427,7 +430,12 @@ struct pld_sim_fail {
  *
  * Makes the domain as new, but for the contents of its data windows: signal
  * windows are zeroed, every rank can be joined again, the epoch advances.
- * EBUSY while a rank is joined.
+ * EBUSY while a rank is joined, or another reset goes on.
+ *
+ * Imported signals are zeroed when the fences in their dma-bufs have signalled,
+ * which may last; meanwhile nobody joins and no window is added (EBUSY). A
+ * signal ends the wait. After an error the domain is as it was, but for cells
+ * that are zero already.
  */
 struct pld_sim_domain_reset {
 	__u32 size;
