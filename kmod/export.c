@@ -269,7 +269,7 @@ static struct dma_buf *export_memory(struct pld_window *window,
 	return dmabuf;
 }
 
-/* The dma-buf that was imported, which a part of, or less of, cannot be made. */
+/* The dma-buf that was imported, all of which is the rank's memory. */
 static struct dma_buf *pass_on(struct pld_window *window,
 			       const struct pld_memory *memory,
 			       const struct pld_sim_window_export *args)

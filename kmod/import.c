@@ -12,8 +12,11 @@
 
 static int check_dmabuf(const struct dma_buf *dmabuf, u64 size)
 {
-	/* The rest of a page cannot be mapped. */
-	if (round_down(dmabuf->size, PAGE_SIZE) < size)
+	/*
+	 * Not more either: whoever may have the window's memory may have the
+	 * dma-buf, which mappings of it and exports are.
+	 */
+	if (dmabuf->size != size)
 		return -ERANGE;
 	if (!(dmabuf->file->f_mode & FMODE_WRITE))
 		return -EACCES;

@@ -106,7 +106,7 @@ int pld_import_refused(const pld_window_buffer *buffer, int rank, int fd,
 				 op, rank, fd);
 	case ERANGE:
 		return pld_error(error,
-				 "%s: the dma-buf fds[%d] has %lld bytes, wanted at least %zu",
+				 "%s: the dma-buf fds[%d] has %lld bytes, wanted %zu",
 				 op, rank, (long long)lseek(fd, 0, SEEK_END),
 				 page_align(buffer->bytes));
 	case EACCES:

@@ -273,7 +273,8 @@ TEST_F(dmabuf, debugfs_shows_the_exports_and_who_uses_them)
 		 self->win.window, BYTES - SIM_PAGE);
 	EXPECT_NE(NULL, strstr(text, want))
 	TH_LOG("%s", text);
-	ASSERT_EQ(0, sim_import(self->to, SIM_PAGE, 0, fds, 2, &win, NULL));
+	ASSERT_EQ(0,
+		  sim_import(self->to, BYTES - SIM_PAGE, 0, fds, 2, &win, NULL));
 	ASSERT_EQ(0, read_text(EXPORTS, text, sizeof(text)));
 	EXPECT_NE(NULL, strstr(text, " attachments 1 mappings 1\n"))
 	TH_LOG("%s", text);
@@ -349,9 +350,10 @@ TEST_F(dmabuf, import_refuses_what_cannot_be_a_ranks_memory)
 		__u64 length;
 		int error;
 	} cases[] = {
-		{ closed, SIM_PAGE, -EBADF }, { -2, SIM_PAGE, -EBADF },
-		{ file, SIM_PAGE, -EINVAL },  { self->from, SIM_PAGE, -EINVAL },
-		{ fd, BYTES + 1, -ERANGE },   { read_only, SIM_PAGE, -EACCES },
+		{ closed, BYTES, -EBADF },  { -2, BYTES, -EBADF },
+		{ file, BYTES, -EINVAL },   { self->from, BYTES, -EINVAL },
+		{ fd, BYTES + 1, -ERANGE }, { fd, BYTES - SIM_PAGE, -ERANGE },
+		{ fd, 1, -ERANGE },	    { read_only, BYTES, -EACCES },
 	};
 	struct pld_sim_window_alloc win;
 	__u32 refused;
@@ -428,9 +430,7 @@ TEST_F(dmabuf, import_is_mapped_as_windows_are)
 	__u64 at;
 	unsigned char *all;
 
-	/* One page less than the dma-buf has: the rest is nobody's. */
-	ASSERT_EQ(0, sim_import(self->to, BYTES - SIM_PAGE, 0, fds, 2, &v.win,
-				NULL));
+	ASSERT_EQ(0, sim_import(self->to, BYTES, 0, fds, 2, &v.win, NULL));
 	close(fd);
 	at = v.win.mmap_offset + v.win.stride;
 	EXPECT_EQ(MAP_FAILED,
@@ -453,6 +453,11 @@ TEST_F(dmabuf, import_is_mapped_as_windows_are)
 	EXPECT_EQ(-1, madvise(v.bytes, SIM_PAGE, MADV_DOFORK));
 	EXPECT_EQ(0, peer_call(has_no_mapping, &v));
 	EXPECT_EQ(0, peer_call(stranger_maps, &v));
+	/* Page 3 is the rank's, page PAGES would be what comes behind. */
+	EXPECT_EQ(0, syscall(SYS_remap_file_pages, v.bytes, SIM_PAGE, 0, 3, 0));
+	EXPECT_EQ(0, memcmp(v.bytes, self->bytes[0] + 3 * SIM_PAGE, SIM_PAGE));
+	EXPECT_EQ(-1,
+		  syscall(SYS_remap_file_pages, v.bytes, SIM_PAGE, 0, PAGES, 0));
 	munmap(v.bytes, SIM_PAGE);
 
 	/* What covers more than that rank's memory has none there. */

@@ -87,8 +87,10 @@ TEST_F(foreign, what_a_window_cannot_be_made_of_is_refused)
 		{ BYTES - 1, 0, BYTES, 0, -ERANGE },
 		{ BYTES + 1, 0, BYTES + 1, 0, -ERANGE },
 		{ 5, 0, 1, 0, -ERANGE },
-		/* The rest of its last page is not a window's. */
-		{ BYTES + 1, 0, BYTES, 0, 0 },
+		{ BYTES + 1, 0, BYTES, 0, -ERANGE },
+		{ BYTES + SIM_PAGE, 0, BYTES, 0, -ERANGE },
+		{ BYTES + SIM_PAGE, 0, BYTES, PLD_WINDOW_SIGNAL, -ERANGE },
+		{ BYTES, 0, BYTES - 1, 0, 0 },
 		{ BYTES, TEST_NO_VMAP, BYTES, 0, 0 },
 		{ BYTES, TEST_VMAP_IOMEM, BYTES, 0, 0 },
 	};
@@ -157,19 +159,19 @@ TEST_F(foreign, signal_is_zeroed_between_begin_and_end_of_access)
 	unsigned char *bytes;
 
 	NEED_EXPORTER(self);
-	ASSERT_EQ(0, import(self, BYTES, 0, SIM_PAGE, PLD_WINDOW_SIGNAL));
+	ASSERT_EQ(0, import(self, BYTES, 0, BYTES, PLD_WINDOW_SIGNAL));
 	now = exporter_count(self->exporter);
 	EXPECT_EQ(1, now.views);
 	EXPECT_EQ(self->before.accesses_made + 1, now.accesses_made);
 	bytes = sim_map(self->fd, &self->win, 0);
 	ASSERT_NE(MAP_FAILED, bytes);
-	memset(bytes, 1, SIM_PAGE);
+	memset(bytes, 1, BYTES);
 	EXPECT_EQ(0, sim_leave(self->fd));
 	EXPECT_EQ(0, sim_reset(self->domain));
 	now = exporter_count(self->exporter);
 	EXPECT_EQ(self->before.accesses_made + 2, now.accesses_made);
 	EXPECT_EQ(0, now.accesses);
-	EXPECT_EQ(SIM_PAGE, first_not_zero(bytes, SIM_PAGE));
+	EXPECT_EQ(BYTES, first_not_zero(bytes, BYTES));
 }
 
 TEST_F(foreign, wait_for_what_the_kernel_cannot_see_is_ENXIO)

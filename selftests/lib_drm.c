@@ -267,8 +267,8 @@ TEST_F(drm, cells_in_buffers_wake_their_waiters)
 		fds[rank] = gem_fd(self->drm, self->handles[rank]);
 		ASSERT_GE(fds[rank], 0);
 	}
-	ASSERT_EQ(0,
-		  pld_signal_import(self->domain, PLD_SHAPE(2), fds, &signal));
+	ASSERT_EQ(0, pld_signal_import(self->domain, PLD_SHAPE(BYTES / 128),
+				       fds, &signal));
 	RUN(self->domain, passes_token, signal);
 	for (int rank = 1; rank < NRANKS; rank++) {
 		ASSERT_EQ(0, dmabuf_begin(fds[rank]));
@@ -327,7 +327,7 @@ TEST_F(drm, buffer_of_udmabuf)
 TEST_F(drm, buffers_that_are_none_are_refused)
 {
 	pld_window_buffer *none = NULL;
-	uint32_t small;
+	uint32_t other;
 	int free_fd;
 
 	/* libdrm opens something once, for the device's name. */
@@ -338,11 +338,13 @@ TEST_F(drm, buffers_that_are_none_are_refused)
 		       "pld_drm_import: /dev/dri/card0 cannot export handle 77, for rank 2: No such file or directory",
 		       pld_drm_import(self->domain, BYTES, self->drm,
 				      self->handles, &none));
-	small = gem_create(self->drm, BYTES - SLICE);
-	ASSERT_NE(0, small);
-	self->handles[2] = small;
-	EXPECT_EQ(-ERANGE, pld_drm_import(self->domain, BYTES, self->drm,
-					  self->handles, &none));
+	for (int more = -1; more <= 1; more += 2) {
+		other = gem_create(self->drm, BYTES + (size_t)(more * SLICE));
+		ASSERT_NE(0, other);
+		self->handles[2] = other;
+		EXPECT_EQ(-ERANGE, pld_drm_import(self->domain, BYTES, self->drm,
+						  self->handles, &none));
+	}
 	EXPECT_EQ(NULL, none);
 	EXPECT_EQ(free_fd, lowest_free_fd());
 }

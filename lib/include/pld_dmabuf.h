@@ -36,14 +36,14 @@ PLD_API int pld_window_export(pld_window_buffer *buffer, int rank,
 
 /**
  * Host side: a window buffer of that many bytes per rank, in which rank r's
- * memory is the dma-buf fds[r], from its start, or zeroed memory of its own
- * where fds[r] is -1. Imported bytes are left as they are. The descriptors stay
+ * memory is the dma-buf fds[r], which is as large as bytes rounded up to pages,
+ * or zeroed memory of its own where fds[r] is -1. Imported bytes are left as they are. The descriptors stay
  * the caller's, who may close them at once. The buffer is used and freed like
  * one of pld_alloc_window_buffer.
  *
  * Refused, with a message that names the rank: -EBADF: a descriptor that is not
- * open. -EINVAL: not a dma-buf. -ERANGE: smaller than bytes, rounded up to pages.
- * -EACCES: can only be read. -ENODEV: a process cannot map it. Platform kmod
+ * open. -EINVAL: not a dma-buf. -ERANGE: smaller or larger than bytes, rounded up to
+ * pages. -EACCES: can only be read. -ENODEV: a process cannot map it. Platform kmod
  * also: -EIO: its driver does not map it for the rank's device. -ENXIO: as a
  * signal: the kernel cannot see it, and so not wait for its cells. (A wait for a
  * cell of such a data buffer fails with the same.)
@@ -53,7 +53,7 @@ PLD_API int pld_window_import(pld_domain *domain, size_t bytes, const int *fds,
 
 /**
  * The same for a signal of that many cells, which lie 128 bytes apart: so many
- * bytes, rounded up to pages, has each dma-buf. Cells are zeroed when a launch
+ * bytes, rounded up to pages, has each dma-buf, and no more. Cells are zeroed when a launch
  * begins, imported ones too.
  */
 PLD_API int pld_signal_import(pld_domain *domain, pld_dims shape,

@@ -35,8 +35,7 @@ static int check_dmabuf(int fd, size_t bytes)
 	size = lseek(fd, 0, SEEK_END);
 	if (size < 0)
 		return errno;
-	/* The rest of a page cannot be mapped. */
-	if (pld_page_align((size_t)size + 1) <= bytes)
+	if ((size_t)size != bytes)
 		return ERANGE;
 	if ((flags & O_ACCMODE) != O_RDWR)
 		return EACCES;

@@ -58,7 +58,8 @@
  *  - ENOENT: no such device, no such window, no such signal, or nothing at an
  *    mmap() offset
  *  - ERANGE: a rank or an offset outside its object; a mapping, an export or an
- *    import that goes on behind it; a fence's deadline that is too far away
+ *    import that goes on behind it, or an import of more than it; a fence's
+ *    deadline that is too far away
  *  - ENOTCONN: the file has not joined a domain
  *  - EISCONN: the file has joined a domain already
  *  - EPERM: a rank file in the hands of a process that did not join with it
@@ -505,13 +506,13 @@ struct pld_sim_window_export {
  *	of the error, otherwise PLD_SIM_NO_RANK
  * @__reserved: must be 0
  *
- * Makes a window out of other drivers' memory: from the start of each dma-buf,
- * mapped for DMA by the rank's device. It holds the dma-bufs, whose descriptors
+ * Makes a window out of other drivers' memory: all of each dma-buf, mapped for
+ * DMA by the rank's device. It holds the dma-bufs, whose descriptors
  * may be closed. With PLD_WINDOW_SIGNAL imported memory is zeroed too, at
  * once and at each PLD_IOC_DOMAIN_RESET.
  *
  * With @refused: EBADF: it is not open. EINVAL: not a dma-buf. ERANGE: smaller
- * than length, rounded up to pages. EACCES: it can only be read. ENODEV:
+ * or larger than length, rounded up to pages. EACCES: it can only be read. ENODEV:
  * processes cannot map it. EIO: its exporter does not map it for the rank's
  * device. ENXIO: as a signal: the kernel cannot see it.
  */
