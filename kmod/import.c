@@ -138,9 +138,11 @@ void *pld_import_address(struct pld_import *import, u64 offset)
 	return ret ? ERR_PTR(ret) : import->view.vaddr + offset;
 }
 
+/* @size is of whole pages. Waits for the dma-buf's fences, or a signal. */
 int pld_import_zero(struct pld_import *import, u64 size)
 {
 	void *start = pld_import_address(import, 0);
+	u64 at;
 	int ret;
 
 	if (IS_ERR(start))
@@ -148,6 +150,10 @@ int pld_import_zero(struct pld_import *import, u64 size)
 	ret = dma_buf_begin_cpu_access(import->dmabuf, DMA_BIDIRECTIONAL);
 	if (ret)
 		return refusal(ret);
-	memset(start, 0, size);
-	return dma_buf_end_cpu_access(import->dmabuf, DMA_BIDIRECTIONAL);
+	for (at = 0; at < size; at += PAGE_SIZE) {
+		memset(start + at, 0, PAGE_SIZE);
+		cond_resched();
+	}
+	ret = dma_buf_end_cpu_access(import->dmabuf, DMA_BIDIRECTIONAL);
+	return ret ? refusal(ret) : 0;
 }

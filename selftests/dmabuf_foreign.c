@@ -84,6 +84,7 @@ TEST_F(foreign, what_a_window_cannot_be_made_of_is_refused)
 		{ BYTES, TEST_MAP_FAILS, BYTES, 0, -EIO },
 		{ BYTES, TEST_NO_VMAP, BYTES, PLD_WINDOW_SIGNAL, -ENXIO },
 		{ BYTES, TEST_VMAP_IOMEM, BYTES, PLD_WINDOW_SIGNAL, -ENXIO },
+		{ BYTES, TEST_END_FAILS, BYTES, PLD_WINDOW_SIGNAL, -EIO },
 		{ BYTES - 1, 0, BYTES, 0, -ERANGE },
 		{ BYTES + 1, 0, BYTES + 1, 0, -ERANGE },
 		{ 5, 0, 1, 0, -ERANGE },

@@ -91,8 +91,10 @@ static int test_begin(struct dma_buf *dmabuf, enum dma_data_direction direction)
 
 static int test_end(struct dma_buf *dmabuf, enum dma_data_direction direction)
 {
+	struct buffer *buffer = dmabuf->priv;
+
 	atomic_dec(&accesses);
-	return 0;
+	return buffer->flags & TEST_END_FAILS ? -EINVAL : 0;
 }
 
 static int test_mmap(struct dma_buf *dmabuf, struct vm_area_struct *vma)

@@ -16,6 +16,7 @@ enum {
 	TEST_MAP_FAILS = 1 << 3, /* for DMA */
 	TEST_NO_VMAP = 1 << 4, /* has no vmap operation */
 	TEST_VMAP_IOMEM = 1 << 5, /* says that it is I/O memory */
+	TEST_END_FAILS = 1 << 6, /* the end of access by the CPU */
 };
 
 /**

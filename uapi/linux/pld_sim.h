@@ -69,7 +69,7 @@
  *  - EMFILE, ENFILE: no file descriptor is left for a new file
  *  - ENODEV: an import of a dma-buf that processes cannot map
  *  - EIO: an import of a dma-buf that its exporter does not map for the
- *    rank's device
+ *    rank's device; zeroing imported memory, which its exporter refuses
  *  - ENXIO: the kernel cannot see the memory of a dma-buf: an import as a
  *    signal, or a wait
  *  - ENOSPC: PLD_SIM_MAX_WINDOWS windows or PLD_SIM_MAX_SIGNALS signals are
