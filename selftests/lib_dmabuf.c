@@ -15,6 +15,7 @@
 #include <linux/dma-heap.h>
 #include <linux/udmabuf.h>
 #include <pld_dmabuf.h>
+#include <pld_join.h>
 
 #include "lib_golden.h"
 #include "lib_test.h"
@@ -285,6 +286,61 @@ TEST_F(dmabuf, imported_signals_wake_and_begin_at_zero)
 	/* The cells that nobody has used. */
 	for (int at = NRANKS * 128; at < BYTES; at++)
 		EXPECT_EQ(0, self->seen[1][at]);
+}
+
+static int find_seven(pld_domain *domain, void *arg)
+{
+	pld_distributed_tensor signal;
+
+	PLD_TRY(pld_window(pld_domain_buffer(domain, 0), PLD_SHAPE(CELLS),
+			   PLD_INT32, &signal));
+	return pld_system_wait_timeout(&signal, PLD_AT(0), 7, PLD_EQ, 0);
+}
+
+/* The process's exit status: 0 when rank 1 came in and found it. */
+static int come_in_as_1(const char *path)
+{
+	pld_domain *domain;
+	int error;
+
+	do
+		error = pld_domain_connect(path, 1, &domain);
+	while (error == -ENOENT || error == -ECONNREFUSED);
+	if (error)
+		return 1;
+	error = find_seven(domain, NULL);
+	return pld_domain_disconnect(domain, error) || error;
+}
+
+/* The others may be at work when it does. */
+TEST_F(dmabuf, who_comes_in_leaves_imported_signals_as_they_are)
+{
+	const pld_serve_options options = {
+		.path = "/tmp/lib_dmabuf.socket",
+		.ranks = (int[]){ 1 },
+		.nranks = 1,
+		.kernel = find_seven,
+	};
+	const int32_t seven = 7;
+	pld_window_buffer *buffer;
+	pid_t rank;
+	int status;
+
+	NEED_DMABUFS(self);
+	unlink(options.path);
+	/* Before this process sets the window's addresses aside. */
+	rank = fork();
+	if (!rank)
+		_exit(come_in_as_1(options.path));
+	ASSERT_EQ(0, pld_signal_import(self->domain, PLD_SHAPE(CELLS),
+				       self->fds, &buffer));
+	close_all(self->fds);
+	for (int r = 0; r < NRANKS; r++)
+		memcpy(self->seen[r], &seven, sizeof(seven));
+	EXPECT_EQ(0, pld_domain_serve(self->domain, &options, NULL))
+	TH_LOG("%s", pld_last_error());
+	ASSERT_EQ(rank, waitpid(rank, &status, 0));
+	EXPECT_EQ(0, status);
 }
 
 struct gather {
