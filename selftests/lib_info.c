@@ -416,20 +416,27 @@ TEST_F(info, broken_domain_is_shown_with_the_reason)
 	json_decref(info);
 }
 
+static json_t *device_of(json_t *info, const char *platform, int id)
+{
+	json_t *devices = json_object_get(info, "devices");
+
+	for (size_t i = 0; i < json_array_size(devices); i++) {
+		json_t *device = json_array_get(devices, i);
+		const char *name = json_string_value(member(device, "platform"));
+
+		if (name && !strcmp(platform, name) &&
+		    json_integer_value(member(device, "id")) == id)
+			return device;
+	}
+	return NULL;
+}
+
 TEST_F(info, devices_are_shown_with_their_memory)
 {
-	const char *platform = pld_domain_platform(self->domain);
-	json_t *info = look(), *device, *found = NULL;
-	size_t i;
+	json_t *info = look(), *found;
 
 	ASSERT_NE(NULL, info);
-	json_array_foreach(json_object_get(info, "devices"), i,
-			   device) if (!strcmp(platform,
-					       json_string_value(
-						       member(device,
-							      "platform"))) &&
-				       json_integer_value(member(device, "id")) ==
-					       5) found = device;
+	found = device_of(info, pld_domain_platform(self->domain), 5);
 	ASSERT_NE(NULL, found);
 	/* Others of the machine may use it too. */
 	EXPECT_LE(8192 + 4096, json_integer_value(member(found, "memory_used")));
@@ -649,6 +656,178 @@ TEST_F(info, scribbled_control_pages_do_no_harm)
 	EXPECT_NE(NULL, domain_of(info, getpid()));
 	json_decref(info);
 	close(control);
+}
+
+/* The inode of this process's control pages, 0 when they are not of memfd. */
+static unsigned long long control_inode(const pld_domain *domain)
+{
+	struct stat st = { 0 };
+	int control;
+
+	if (strcmp(pld_domain_platform(domain), "memfd"))
+		return 0;
+	control = open_control();
+	if (control < 0 || fstat(control, &st))
+		return 0;
+	close(control);
+	return st.st_ino;
+}
+
+/* A memfd that says it is that window: of pages for each of three ranks. */
+static int false_window(unsigned int id, unsigned long long bytes,
+			unsigned long long control)
+{
+	char name[128];
+	int fd;
+
+	snprintf(name, sizeof(name), "pld-window:%u:%llu:1:%llu", id, bytes,
+		 control);
+	fd = memfd_create(name, MFD_CLOEXEC);
+	return fd < 0 || ftruncate(fd, 3 * 4096) ? -1 : fd;
+}
+
+#define HUGE_BYTES (1LL << 40)
+
+static void lie(unsigned long long control, int ready)
+{
+	const gid_t group = STRANGER;
+	int made = 0;
+
+	if (setgroups(1, &group) || setresgid(group, group, group) ||
+	    setresuid(STRANGER, STRANGER, STRANGER))
+		_exit(2);
+	made += false_window(0, 64, control) >= 0;
+	made += false_window(77, 64, control) >= 0;
+	made += false_window(79, HUGE_BYTES, control) >= 0;
+	for (int i = 0; i < 3; i++)
+		made += memfd_create("pld-control", MFD_CLOEXEC) >= 0;
+	if (made != 6 || write(ready, "", 1) != 1)
+		_exit(2);
+	pause();
+	_exit(0);
+}
+
+/* A process of another user that is there with all its lies, or -1. */
+static pid_t start_liar(unsigned long long control)
+{
+	int ready[2];
+	pid_t liar;
+	char byte;
+
+	if (pipe2(ready, O_CLOEXEC))
+		return -1;
+	liar = fork();
+	if (!liar) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		close(ready[0]);
+		lie(control, ready[1]);
+	}
+	close(ready[1]);
+	if (read(ready[0], &byte, 1) != 1)
+		liar = -1;
+	close(ready[0]);
+	return liar;
+}
+
+/* How many of the windows that are there are said not to be shown. */
+static unsigned int hidden_windows(json_t *info)
+{
+	json_t *sentences = member(info, "not_shown");
+	unsigned int count = 0;
+
+	for (size_t i = 0; i < json_array_size(sentences); i++)
+		sscanf(json_string_value(json_array_get(sentences, i)),
+		       "windows of memfd that are not shown: %u;", &count);
+	return count;
+}
+
+/* How many sentences there are that begin like that. */
+static int sentences_of(json_t *info, const char *start)
+{
+	json_t *sentences = member(info, "not_shown");
+	int count = 0;
+
+	for (size_t i = 0; i < json_array_size(sentences); i++)
+		count += !strncmp(json_string_value(json_array_get(sentences, i)),
+				  start, strlen(start));
+	return count;
+}
+
+static int check_windows_alone(json_t *info)
+{
+	json_t *domain = domain_of(info, getpid());
+
+	CHECK_JSON("0", domain, "windows.0.id");
+	CHECK_JSON("5000", domain, "windows.0.bytes");
+	CHECK_JSON("\"data\"", domain, "windows.0.kind");
+	CHECK_JSON("1", domain, "windows.1.id");
+	CHECK_JSON("512", domain, "windows.1.bytes");
+	CHECK_JSON("(nothing)", domain, "windows.2");
+	CHECK(json_integer_value(member(device_of(info, "memfd", 5),
+					"memory_used")) < HUGE_BYTES);
+	return 0;
+}
+
+TEST_F(info, windows_of_another_user_are_not_the_domains)
+{
+	unsigned long long control = control_inode(self->domain);
+	json_t *info;
+	pid_t liar;
+
+	if (!control)
+		SKIP(return, "the module's windows have no names");
+	if (geteuid())
+		SKIP(return, "changing to another user needs root");
+	liar = start_liar(control);
+	ASSERT_LT(0, liar);
+	info = look();
+	kill(liar, SIGKILL);
+	EXPECT_EQ(liar, waitpid(liar, NULL, 0));
+	EXPECT_EQ(0, check_windows_alone(info));
+	/* Others of the machine may lie too. */
+	EXPECT_LE(3, hidden_windows(info));
+	EXPECT_EQ(1, sentences_of(info, "domain "));
+	EXPECT_EQ(1, sentences_of(info, "windows of memfd"));
+	json_decref(info);
+}
+
+/* Its owner cannot say what is not so either. */
+TEST_F(info, windows_are_shown_once_and_as_large_as_they_are)
+{
+	unsigned long long control = control_inode(self->domain);
+	int again, large;
+	json_t *info;
+
+	if (!control)
+		SKIP(return, "the module's windows have no names");
+	again = false_window(0, 64, control);
+	large = false_window(78, HUGE_BYTES, control);
+	ASSERT_LE(0, again);
+	ASSERT_LE(0, large);
+	info = look();
+	EXPECT_EQ(0, check_windows_alone(info));
+	EXPECT_LE(2, hidden_windows(info));
+	json_decref(info);
+	close(again);
+	close(large);
+}
+
+/* It is the first that is found: descriptor 0 of the process of least id. */
+TEST_F(info, value_of_a_cell_is_not_another_users)
+{
+	unsigned long long control = control_inode(self->domain);
+	int window;
+
+	if (!control)
+		SKIP(return, "the module's windows have no names");
+	if (geteuid())
+		SKIP(return, "giving a file away needs root");
+	window = false_window(1, 512, control);
+	ASSERT_LE(0, window);
+	ASSERT_EQ(0, fchown(window, STRANGER, STRANGER));
+	ASSERT_EQ(0, dup2(window, 0));
+	close(window);
+	RUN(self->domain, held_in_waits, self);
 }
 
 TEST_F(info, command_line_is_checked)

@@ -7,6 +7,9 @@
  *
  * Who is a rank: the process that says so in the control pages, and has them
  * mapped.
+ *
+ * What a window is: its name says so, and which domain it is of. Anybody may
+ * give a memfd any name; it is believed where the domain's owner made it.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -21,13 +24,17 @@
 #include <unistd.h>
 
 #include "gather.h"
+#include "index.h"
 #include "parse.h"
 
 #define LARGEST_CONTROL ((PLD_SIM_MAX_RANKS + 1) * PLD_SIM_DOORBELL_STRIDE)
+/* Control pages that are read of one user, so that nobody keeps others waiting. */
+#define MOST_OF_USER 256
 
 /* A memfd that some process has open, as that one's descriptor. */
 struct found_window {
 	ino_t inode;
+	uint32_t owner;
 	uint64_t size;
 	int pid;
 	int fd;
@@ -39,15 +46,27 @@ struct found_window {
 
 struct found_domain {
 	ino_t inode;
+	/* it is one: control says what is in it */
+	bool shown;
 	struct control control;
+	/* those that are its own, by their ids */
+	struct found_window **windows;
+	size_t nr_windows;
 };
 
 struct search {
 	struct info *info;
-	struct found_domain *domains;
+	/* all control pages; those that were read, as few as that may be */
+	struct index controls;
+	struct found_domain **domains;
 	size_t nr_domains;
-	struct found_window *windows;
+	struct index memories;
+	struct found_window **windows;
 	size_t nr_windows;
+	/* how many control pages and windows are not shown, why the first is not */
+	size_t bad_controls;
+	char bad_control[SENTENCE_BYTES];
+	size_t bad_windows;
 	/* a process could not be looked into */
 	bool closed;
 	/* the file system of all memfds */
@@ -134,56 +153,63 @@ static bool read_whole(int fd, void *bytes, size_t length)
 	return true;
 }
 
-static bool known_domain(const struct search *search, ino_t inode)
+static bool read_control(int opened, const struct statx *st,
+			 struct control *control, char why[SENTENCE_BYTES])
 {
-	for (size_t i = 0; i < search->nr_domains; i++)
-		if (search->domains[i].inode == inode)
-			return true;
-	return false;
+	bool taken;
+	void *bytes;
+
+	if (!st->stx_size || st->stx_size > LARGEST_CONTROL)
+		return false;
+	bytes = malloc(st->stx_size);
+	taken = bytes && read_whole(opened, bytes, st->stx_size) &&
+		parse_control(bytes, st->stx_size, now_ns(), control, why);
+	free(bytes);
+	return taken;
 }
 
-static struct found_window *known_window(const struct search *search,
-					 ino_t inode)
+/* Whether as many of that user were read as may be. */
+static bool enough_of(const struct search *search, uint32_t owner)
 {
-	for (size_t i = 0; i < search->nr_windows; i++)
-		if (search->windows[i].inode == inode)
-			return &search->windows[i];
-	return NULL;
+	size_t count = 0;
+
+	for (size_t i = 0; i < search->nr_domains; i++)
+		count += search->domains[i]->control.domain.owner == owner;
+	return count >= MOST_OF_USER;
+}
+
+static void take_new_control(struct search *search, int pid, int opened,
+			     const struct statx *st)
+{
+	struct found_domain *found =
+		add_inode(&search->controls, st->stx_ino, sizeof(*found));
+	char why[SENTENCE_BYTES] = "it cannot be read";
+
+	if (enough_of(search, st->stx_uid)) {
+		snprintf(why, sizeof(why), "user %u has more than %d",
+			 st->stx_uid, MOST_OF_USER);
+	} else {
+		*GROW(search->domains, search->nr_domains) = found;
+		found->shown = read_control(opened, st, &found->control, why);
+		found->control.domain.id = st->stx_ino;
+		found->control.domain.owner = st->stx_uid;
+	}
+	if (!found->shown && !search->bad_controls++)
+		snprintf(search->bad_control, sizeof(search->bad_control),
+			 "domain %llu of memfd, open in process %d, is not shown: %.300s",
+			 (unsigned long long)st->stx_ino, pid, why);
 }
 
 static void take_control(struct search *search, int pid, int fd)
 {
-	char why[SENTENCE_BYTES] = "it cannot be read";
-	struct control control;
-	bool taken = false;
 	struct statx st;
-	void *bytes;
 	int opened = open_memory(search, pid, fd, &st);
 
 	if (opened < 0)
 		return;
-	if (known_domain(search, st.stx_ino)) {
-		close(opened);
-		return;
-	}
-	if (st.stx_size > 0 && st.stx_size <= LARGEST_CONTROL) {
-		bytes = malloc(st.stx_size);
-		taken = bytes && read_whole(opened, bytes, st.stx_size) &&
-			parse_control(bytes, st.stx_size, now_ns(), &control,
-				      why);
-		free(bytes);
-	}
+	if (!find_inode(&search->controls, st.stx_ino))
+		take_new_control(search, pid, opened, &st);
 	close(opened);
-	if (taken) {
-		control.domain.id = st.stx_ino;
-		control.domain.owner = st.stx_uid;
-		*GROW(search->domains, search->nr_domains) =
-			(struct found_domain){ st.stx_ino, control };
-	} else {
-		hide(search->info,
-		     "domain %llu of memfd, open in process %d, is not shown: %s",
-		     (unsigned long long)st.stx_ino, pid, why);
-	}
 }
 
 /* Its descriptors and mappings come one after the other. */
@@ -205,16 +231,16 @@ static void take_window(struct search *search, int pid, int fd,
 	if (handle < 0)
 		return;
 	close(handle);
-	window = known_window(search, st.stx_ino);
+	window = find_inode(&search->memories, st.stx_ino);
 	if (!window) {
-		window = GROW(search->windows, search->nr_windows);
-		*window = (struct found_window){
-			.inode = st.stx_ino,
-			.size = st.stx_size,
-			.pid = pid,
-			.fd = fd,
-			.name = *name,
-		};
+		window = add_inode(&search->memories, st.stx_ino,
+				   sizeof(*window));
+		window->owner = st.stx_uid;
+		window->size = st.stx_size;
+		window->pid = pid;
+		window->fd = fd;
+		window->name = *name;
+		*GROW(search->windows, search->nr_windows) = window;
 	}
 	count_user(window, pid);
 }
@@ -305,8 +331,8 @@ static struct rank *claimed_rank(struct found_domain *found, uint32_t own)
 static bool concerns(struct search *search, uint32_t own)
 {
 	for (size_t i = 0; i < search->nr_domains; i++)
-		if (search->domains[i].control.host == own ||
-		    claimed_rank(&search->domains[i], own))
+		if (search->domains[i]->control.host == own ||
+		    claimed_rank(search->domains[i], own))
 			return true;
 	return false;
 }
@@ -314,21 +340,19 @@ static bool concerns(struct search *search, uint32_t own)
 static void take_mapped(struct search *search, int pid, uint32_t own,
 			ino_t inode)
 {
-	for (size_t i = 0; i < search->nr_domains; i++) {
-		struct found_domain *found = &search->domains[i];
-		struct rank *rank;
+	struct found_domain *found = find_inode(&search->controls, inode);
+	struct found_window *window = find_inode(&search->memories, inode);
+	struct rank *rank;
 
-		if (found->inode != inode)
-			continue;
+	if (found) {
 		rank = claimed_rank(found, own);
 		if (rank)
 			rank->pid = pid;
 		if (found->control.host == own)
 			found->control.domain.maker = pid;
 	}
-	for (size_t i = 0; i < search->nr_windows; i++)
-		if (search->windows[i].inode == inode)
-			count_user(&search->windows[i], pid);
+	if (window)
+		count_user(window, pid);
 }
 
 /* Which of what was found it has mapped; mappings may lie in pieces. */
@@ -353,23 +377,77 @@ static void look_at_maps(struct search *search, int pid)
 		fclose(file);
 }
 
-static const struct found_window *window_of(const struct search *search,
-					    const struct found_domain *found,
+/* By id; of those that say the same, the one that is likely to be the first. */
+static int by_id(const void *left, const void *right)
+{
+	const struct found_window *l = *(struct found_window *const *)left;
+	const struct found_window *r = *(struct found_window *const *)right;
+
+	if (l->name.id != r->name.id)
+		return l->name.id < r->name.id ? -1 : 1;
+	return l->inode < r->inode ? -1 : l->inode > r->inode;
+}
+
+static int id_is(const void *id, const void *element)
+{
+	const struct found_window *window =
+		*(struct found_window *const *)element;
+	uint32_t wanted = *(const uint32_t *)id;
+
+	return wanted < window->name.id ? -1 : wanted > window->name.id;
+}
+
+/* Windows come by their ids. */
+static bool owns(const struct found_domain *found,
+		 const struct found_window *window)
+{
+	const struct domain *domain = &found->control.domain;
+	size_t before = found->nr_windows;
+
+	return window->owner == domain->owner &&
+	       window->name.bytes <= window->size / domain->nr_ranks &&
+	       (!before ||
+		found->windows[before - 1]->name.id != window->name.id);
+}
+
+/* Each to the domain that it names, if that is believed. */
+static void sort_windows(struct search *search)
+{
+	/* qsort() wants an array. */
+	if (search->windows)
+		qsort(search->windows, search->nr_windows,
+		      sizeof(*search->windows), by_id);
+	for (size_t i = 0; i < search->nr_windows; i++) {
+		struct found_window *window = search->windows[i];
+		struct found_domain *found =
+			find_inode(&search->controls, window->name.control);
+
+		if (!found || !found->shown)
+			continue;
+		if (owns(found, window))
+			*GROW(found->windows, found->nr_windows) = window;
+		else
+			search->bad_windows++;
+	}
+}
+
+static const struct found_window *window_of(const struct found_domain *found,
 					    uint32_t id)
 {
-	for (size_t i = 0; i < search->nr_windows; i++)
-		if (search->windows[i].name.control == found->inode &&
-		    search->windows[i].name.id == id)
-			return &search->windows[i];
-	return NULL;
+	struct found_window **window = NULL;
+
+	/* bsearch() too. */
+	if (found->windows)
+		window = bsearch(&id, found->windows, found->nr_windows,
+				 sizeof(*found->windows), id_is);
+	return window ? *window : NULL;
 }
 
 static void look_at_cell(const struct search *search,
 			 const struct found_domain *found, uint64_t rank,
 			 struct cell *cell)
 {
-	const struct found_window *window =
-		window_of(search, found, cell->window);
+	const struct found_window *window = window_of(found, cell->window);
 	uint64_t stride;
 	struct statx st;
 	off_t at;
@@ -407,22 +485,13 @@ static void look_at_cells(const struct search *search,
 		}
 }
 
-static int by_id(const void *left, const void *right)
-{
-	const struct window *l = left, *r = right;
-
-	return l->id < r->id ? -1 : l->id > r->id;
-}
-
-static void add_windows(const struct search *search, struct found_domain *found)
+static void add_windows(struct found_domain *found)
 {
 	struct domain *domain = &found->control.domain;
 
-	for (size_t i = 0; i < search->nr_windows; i++) {
-		const struct found_window *window = &search->windows[i];
+	for (size_t i = 0; i < found->nr_windows; i++) {
+		const struct found_window *window = found->windows[i];
 
-		if (window->name.control != found->inode)
-			continue;
 		*GROW(domain->windows, domain->nr_windows) = (struct window){
 			.id = window->name.id,
 			.bytes = window->name.bytes,
@@ -432,10 +501,6 @@ static void add_windows(const struct search *search, struct found_domain *found)
 			.imported = -1,
 		};
 	}
-	/* qsort() wants an array. */
-	if (domain->windows)
-		qsort(domain->windows, domain->nr_windows,
-		      sizeof(*domain->windows), by_id);
 }
 
 static struct device *device_of(struct info *info, uint32_t id)
@@ -452,11 +517,14 @@ static struct device *device_of(struct info *info, uint32_t id)
 	return &info->devices[info->nr_devices - 1];
 }
 
-static int64_t whole_pages(uint64_t bytes)
+/* A file may say that it has all bytes that there are. */
+static void add_memory(struct device *device, uint64_t bytes)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t used =
+		(uint64_t)device->used + (bytes + page - 1) / page * page;
 
-	return (int64_t)((bytes + page - 1) / page * page);
+	device->used = used > INT64_MAX ? INT64_MAX : (int64_t)used;
 }
 
 /* As far as they can be seen: there is nothing behind a device of memfd. */
@@ -464,15 +532,45 @@ static void add_devices(struct info *info, const struct domain *domain)
 {
 	for (size_t r = 0; r < domain->nr_ranks; r++) {
 		const struct rank *rank = &domain->ranks[r];
-		struct device *device = device_of(info, rank->device);
+		struct device *device;
 
+		/* The pages may name any. */
+		if ((int64_t)rank->device >= info->platforms[MEMFD].devices)
+			continue;
+		device = device_of(info, rank->device);
 		device->ranks += rank->state == PLD_RANK_JOINED;
 		device->waiters += rank->sleeping;
 		device->rings = -1;
 		device->windows += (int64_t)domain->nr_windows;
 		for (size_t w = 0; w < domain->nr_windows; w++)
-			device->used += whole_pages(domain->windows[w].bytes);
+			add_memory(device, domain->windows[w].bytes);
 	}
+}
+
+static void add_domain(struct search *search, struct found_domain *found)
+{
+	struct info *info = search->info;
+
+	look_at_cells(search, found);
+	add_windows(found);
+	add_devices(info, &found->control.domain);
+	*GROW(info->domains, info->nr_domains) = found->control.domain;
+	free(found->control.pids);
+	free(found->windows);
+}
+
+/* A line each, however many there are. */
+static void tell_hidden(const struct search *search)
+{
+	if (search->bad_controls == 1)
+		hide(search->info, "%s", search->bad_control);
+	else if (search->bad_controls)
+		hide(search->info, "%s; nor are %zu more", search->bad_control,
+		     search->bad_controls - 1);
+	if (search->bad_windows)
+		hide(search->info,
+		     "windows of memfd that are not shown: %zu; another user than their domain's made them, or they are not what their names say",
+		     search->bad_windows);
 }
 
 void gather_memfd(struct info *info)
@@ -488,17 +586,15 @@ void gather_memfd(struct info *info)
 	each_process(&search, look_into);
 	if (search.nr_domains)
 		each_process(&search, look_at_maps);
-	for (size_t i = 0; i < search.nr_domains; i++) {
-		struct found_domain *found = &search.domains[i];
-
-		look_at_cells(&search, found);
-		add_windows(&search, found);
-		add_devices(info, &found->control.domain);
-		*GROW(info->domains, info->nr_domains) = found->control.domain;
-		free(found->control.pids);
-	}
+	sort_windows(&search);
+	for (size_t i = 0; i < search.nr_domains; i++)
+		if (search.domains[i]->shown)
+			add_domain(&search, search.domains[i]);
 	free(search.domains);
 	free(search.windows);
+	free_index(&search.controls);
+	free_index(&search.memories);
+	tell_hidden(&search);
 	if (search.closed)
 		hide(info,
 		     "of memfd, only domains of processes that user %u may look into are shown",

@@ -7,14 +7,18 @@
 #include "common/program.h"
 #include "model.h"
 
+void out_of_memory(void)
+{
+	fprintf(stderr, "%s: out of memory\n", program_name);
+	exit(EXIT_USAGE);
+}
+
 void *grow(void *array, size_t *count, size_t element)
 {
 	char *grown = reallocarray(array, *count + 1, element);
 
-	if (!grown) {
-		fprintf(stderr, "%s: out of memory\n", program_name);
-		exit(EXIT_USAGE);
-	}
+	if (!grown)
+		out_of_memory();
 	memset(grown + *count * element, 0, element);
 	*count += 1;
 	return grown;

@@ -121,6 +121,9 @@ struct info {
 	size_t nr_hidden;
 };
 
+/* Says so, and ends. */
+void out_of_memory(void) __attribute__((noreturn));
+
 /* One more zeroed element at the end of the array; *count becomes the number. */
 void *grow(void *array, size_t *count, size_t element);
 #define GROW(array, count)                                    \
