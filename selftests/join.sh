@@ -90,7 +90,10 @@ under_gdb()
 	gdb -batch -ex "break allgather_hand" -ex run -ex "print my_rank" \
 		-ex continue --args "$tool" --join "$path" --rank 2 \
 		>"$tmp/gdb" 2>&1 </dev/null
-	ends 0 OK && grep -q "^OK" "$tmp/gdb"
+	# gdb's own words may stand before it on the line.
+	ends 0 OK && grep -q "OK$" "$tmp/gdb" && return
+	sed 's/^/# gdb: /' "$tmp/gdb"
+	return 1
 }
 
 killed_rank_is_told()
