@@ -182,8 +182,8 @@ guest_6_12()
 guest_6_1()
 {
 	local on_the_kernel="lib_allgather lib_dmabuf lib_domain lib_event lib_info \
-		lib_join lib_launch lib_memcg lib_several lib_signal lib_waiter \
-		lib_wake lib_window lib_drm lib_drm_export drm.sh"
+		lib_join lib_memcg lib_several lib_waiter lib_wake lib_drm \
+		lib_drm_export drm.sh"
 
 	drop_in
 	guest 6.1 --add "$work/tree-install:/pld/tree" -- sh -c "
@@ -371,9 +371,11 @@ main()
 	step demo-without-headers '' demo_without_headers
 	step native tap native gcc 'lib_*' cli.sh usage.sh seen.sh \
 		usage_drm.sh join.sh examples.sh
+	start native-tsan native_tsan
+	start native-valgrind native_valgrind
 	step native-asan tap native asan 'lib_*' usage.sh examples.sh
-	step native-tsan tap native_tsan
-	step native-valgrind tap native_valgrind
+	finish native-tsan tap
+	finish native-valgrind tap
 	finish guest-6.1 tap
 	finish guest-6.12 tap
 
