@@ -252,6 +252,12 @@ kselftest: selftests_install
 check:
 	$(Q)scripts/check.sh
 
+check-debug:
+	$(Q)scripts/check-debug.sh $(KERNELS)
+
+check-races:
+	$(Q)scripts/check-races.sh
+
 demo:
 	$(Q)HOST='$(HOST)' scripts/demo.sh
 
@@ -381,7 +387,8 @@ uninstall:
 clean:
 	$(Q)cd '$(O)' 2>/dev/null && rm -rf obj tools examples libpld.* modules-* \
 		libpld-drm.* test-modules-* selftests kselftest_install check \
-		vm-logs man deb check-deb.log || true
+		vm-logs man deb check-deb.log check-debug \
+		check-races || true
 	$(Q)rm -f $(TOOLS) pld_sim.ko
 
 # Kbuild leaves its objects beside the sources when it is called directly.
@@ -398,7 +405,8 @@ help:
 FORCE:
 .DELETE_ON_ERROR:
 .PHONY: all userland lib tools modules_if_possible modules_build modules \
-	modules_install test_modules selftests selftests_install kselftest check demo setup \
+	modules_install test_modules selftests selftests_install kselftest check demo \
+	setup check-debug check-races \
 	no_drm deb check-deb man install install_drm uninstall clean distclean help FORCE
 
 # HELP
@@ -416,6 +424,10 @@ FORCE:
 #   demo             the allgather in both modes, on memfd and in a virtual
 #                    machine (HOST=1: on this machine's own kernel)
 #   check            every test there is; takes some minutes
+#   check-debug      all selftests, RUNS=3 times each, on kernels with KASAN,
+#                    lockdep, kmemleak and more (KERNELS="6.12 6.1"), which are
+#                    built first, once
+#   check-races      MINUTES=5 of stress with a module that KCSAN watches
 #   man              the manual pages, in $(O)/man (man -M build/man pld)
 #   deb              Debian packages, in $(O)/deb
 #   check-deb        install these in a clean Debian, boot it, use and purge them

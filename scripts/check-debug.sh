@@ -1,0 +1,71 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# check-debug.sh [6.1|6.12...]
+#
+# make check-debug: the module's and the library's selftests, on kernels whose own
+# checkers look on (debug-kernel.sh: KASAN, lockdep, kmemleak, UBSAN, DMA-API
+# debugging...), RUNS times each in a guest of its own. Any splat fails, and so does
+# memory that nothing points at when the module is gone.
+
+. "$(dirname -- "$0")/common.sh"
+
+unset MAKEFLAGS MFLAGS CFLAGS CPPFLAGS LDFLAGS CC KDIR DESTDIR PREFIX
+RUNS=${RUNS:-3}
+work=$O/check-debug
+
+build()
+{
+	local kernel=$1
+
+	"$PLD_TOP/scripts/debug-kernel.sh" "$kernel" debug
+	make --no-print-directory -j"$(nproc)" O="$work" lib tools \
+		selftests_install modules_build test_modules \
+		KDIR="$PLD_CACHE/$kernel-debug/build"
+}
+
+# In the guest. Objects younger than five seconds are not looked at.
+# shellcheck disable=SC2016 # that shell expands it
+suite='
+	status=0
+	export PLD_PLATFORM=kmod
+	selftests/kselftest-run "$@" || status=1
+	rmmod pld_sim || status=1
+	for turn in 1 2; do
+		sleep 6
+		echo scan > /sys/kernel/debug/kmemleak || status=1
+	done
+	leaks=$(cat /sys/kernel/debug/kmemleak)
+	[ -z "$leaks" ] || { echo "$leaks"; status=1; }
+	exit $status'
+
+# What it takes, idle: three times as long as on a kernel without checkers.
+run()
+{
+	O=$work "$PLD_TOP/scripts/vm-run" --kernel "$1-debug" --memory 4G \
+		--insmod "devices=64 gid=990" --timeout 4500 \
+		--append panic_on_warn=1 -- sh -c "$suite" suite \
+		${TESTS:+"$TESTS"}
+}
+
+[ $# -gt 0 ] || set -- 6.12 6.1
+cd "$PLD_TOP"
+"$PLD_TOP/scripts/setup.sh"
+mkdir -p "$work"
+passed=0 failed=0 skipped=0
+for kernel in "$@"; do
+	build "$kernel" > "$work/build-$kernel.log" 2>&1 ||
+		{ tail -n 20 "$work/build-$kernel.log"; die "cannot build for $kernel-debug"; }
+	for run in $(seq "$RUNS"); do
+		log=$work/$kernel-$run.log
+		begun=$SECONDS status=0
+		run "$kernel" > "$log" 2>&1 < /dev/null || status=$?
+		read -r p f s <<< "$("$PLD_TOP/scripts/tap-count" "$log")"
+		[ "$status" = 0 ] || [ "$f" -gt 0 ] || f=1
+		passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+		say "$kernel-debug, run $run of $RUNS ($((SECONDS - begun)) s): $p passed, $f failed, $s skipped; $log"
+		[ "$f" = 0 ] || grep -E '^(# )*not ok|vm-run:' "$log" || tail -n 20 "$log"
+	done
+done
+say "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" = 0 ]

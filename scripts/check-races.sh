@@ -1,0 +1,54 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# check-races.sh
+#
+# make check-races: the tests in which most happens at once, again and again for
+# MINUTES, with a module in which KCSAN watches every plain access (on a kernel of
+# debug-kernel.sh, of which it watches nothing else). Any report fails.
+
+. "$(dirname -- "$0")/common.sh"
+
+unset MAKEFLAGS MFLAGS CFLAGS CPPFLAGS LDFLAGS CC KDIR DESTDIR PREFIX
+MINUTES=${MINUTES:-5}
+kernel=6.12-races
+work=$O/check-races
+tests="handshake several events death wait fence ranks dmabuf lib_threads
+	lib_property lib_waiter lib_launch lib_allgather"
+
+# In the guest.
+# shellcheck disable=SC2016 # that shell expands it
+storm='
+	status=0 rounds=0
+	export PLD_PLATFORM=kmod
+	end=$(($(date +%s) + $1 * 60))
+	shift
+	while [ "$(date +%s)" -lt $end ]; do
+		rounds=$((rounds + 1))
+		for test in "$@"; do
+			[ "$(date +%s)" -lt $end ] || break
+			selftests/kselftest-run "$test" || status=1
+		done
+	done
+	echo "# $rounds rounds"
+	exit $status'
+
+cd "$PLD_TOP"
+"$PLD_TOP/scripts/setup.sh"
+"$PLD_TOP/scripts/debug-kernel.sh" 6.12 races
+mkdir -p "$work"
+make --no-print-directory -j"$(nproc)" O="$work" lib tools selftests_install \
+	modules_build test_modules KDIR="$PLD_CACHE/$kernel/build" \
+	> "$work/build.log" 2>&1 ||
+	{ tail -n 20 "$work/build.log"; die "cannot build for $kernel"; }
+status=0
+# shellcheck disable=SC2086 # names, one word each
+O=$work "$PLD_TOP/scripts/vm-run" --kernel $kernel --memory 4G \
+	--insmod "devices=64 gid=990" --timeout $((MINUTES * 60 + 1200)) \
+	-- sh -c "$storm" storm "$MINUTES" $tests > "$work/log" 2>&1 < /dev/null ||
+	status=$?
+read -r passed failed skipped <<< "$("$PLD_TOP/scripts/tap-count" "$work/log")"
+[ "$status" = 0 ] || [ "$failed" -gt 0 ] || failed=1
+grep -E '^(# )*not ok|^vm-run:|^# [0-9]+ rounds' "$work/log" || true
+say "$kernel: $passed passed, $failed failed, $skipped skipped; $work/log"
+[ "$failed" = 0 ]

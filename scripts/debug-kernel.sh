@@ -1,0 +1,105 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# debug-kernel.sh 6.1|6.12 debug|races
+#
+# Builds, from Debian's source of a kernel, a small one in which the kernel's own
+# checkers look on, for the virtual machine. The configuration is allnoconfig
+# with kernels/base.config and kernels/debug.config (KASAN, lockdep, kmemleak,
+# DMA-API debugging, fault injection, KCOV...) or kernels/races.config (KCSAN).
+#
+#   $PLD_CACHE/6.12-debug -> 6.12-debug_<package version>_<sum of the config>/
+#	build, vmlinux, release, modules/	as fetch-kernel.sh leaves them
+#
+# Takes some ten minutes on two cores, once; nothing when it is there already.
+
+. "$(dirname -- "$0")/common.sh"
+
+packages="bc bison flex libelf-dev libssl-dev"
+
+# Prints the version of the source that apt would install.
+candidate()
+{
+	apt-cache policy "$package" | sed -n 's/^  Candidate: //p'
+}
+
+fetch_source()
+{
+	say "  FETCH   $package"
+	apt-get -qq -o APT::Sandbox::User="$(id -un)" download "$package" ||
+		die "cannot download $package"
+	say "  UNPACK  $package"
+	dpkg-deb --fsys-tarfile "$package"_*.deb |
+		tar -xOf - "./usr/src/$package.tar.xz" | xz -dc -T0 |
+		tar -xf - --transform "s|^$package|build|"
+	rm "$package"_*.deb
+}
+
+# Every line of the configuration must have survived what the others depend on.
+configure()
+{
+	local lost
+
+	make -s -C build KCONFIG_ALLCONFIG="$work/config" allnoconfig
+	lost=$(grep '^CONFIG_.*=[^n]' config | grep -vxFf build/.config || true)
+	[ -z "$lost" ] || die "this kernel does not have: $lost"
+}
+
+# Objects are not needed to build a module against it; the tools are. What KCSAN
+# would say of the rest of the kernel is not for us to mend.
+build()
+{
+	say "  BUILD   kernel $name (some ten minutes)"
+	make -s -C build -j"$(nproc)" KCSAN_SANITIZE=n vmlinux modules > log 2>&1 ||
+		{ tail -n 20 log >&2; die "cannot build the kernel"; }
+	make -s -C build kernelrelease > release
+	objcopy -S build/vmlinux vmlinux
+	find build -name '*.o' ! -path 'build/scripts/*' ! -path 'build/tools/*' \
+		-delete
+	rm -rf build/vmlinux build/vmlinux.a build/.tmp_vmlinux* modules log config
+	mkdir modules
+}
+
+install_packages()
+{
+	local p missing=()
+
+	for p in $packages; do
+		dpkg-query -W "$p" >/dev/null 2>&1 || missing+=("$p")
+	done
+	[ ${#missing[@]} -gt 0 ] || return 0
+	[ "$(id -u)" = 0 ] || die "missing: apt-get install ${missing[*]}"
+	say "  INSTALL ${missing[*]}"
+	apt-get update -qq
+	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
+		--no-install-recommends "${missing[@]}" >/dev/null
+}
+
+case "${1:-} ${2:-}" in
+'6.1 debug'|'6.12 debug'|'6.1 races'|'6.12 races') ;;
+*) die "usage: $0 6.1|6.12 debug|races" ;;
+esac
+package=linux-source-$1
+name=$1-$2
+config=$(cat "$PLD_TOP/scripts/kernels/base.config" \
+	"$PLD_TOP/scripts/kernels/$2.config"; echo x)
+config=${config%x}
+sum=$(printf %s "$config" | sha256sum)
+version=${name}_$(candidate)_${sum:0:12}
+if [ ! -e "$PLD_CACHE/$version/vmlinux" ]; then
+	install_packages
+	mkdir -p "$PLD_CACHE"
+	work=$(mktemp -d "$PLD_CACHE/debug.XXXXXX")
+	trap 'if [ -n "$work" ]; then cd /; rm -rf "$work"; fi' EXIT
+	chmod 755 "$work"
+	cd "$work"
+	printf %s "$config" > config
+	fetch_source
+	configure
+	build
+	rm -rf "${PLD_CACHE:?}/$version"
+	mv "$work" "$PLD_CACHE/$version"
+	work=
+fi
+ln -sfn "$version" "$PLD_CACHE/$name.new"
+mv -T "$PLD_CACHE/$name.new" "$PLD_CACHE/$name"
