@@ -30,6 +30,11 @@ struct mapping {
 	struct device *dev;
 	enum dma_data_direction direction;
 	struct sg_table sgt;
+	/*
+	 * What the importer has of it: a copy, since dma-buf's debugging hides
+	 * the pages of a table for as long as an importer has it.
+	 */
+	struct sg_table given;
 };
 
 static int export_attach(struct dma_buf *dmabuf,
@@ -53,6 +58,43 @@ static void export_detach(struct dma_buf *dmabuf,
 	mutex_unlock(&export->lock);
 }
 
+static int copy_table(struct sg_table *to_table,
+		      const struct sg_table *from_table)
+{
+	struct scatterlist *from, *to;
+	unsigned int i;
+	int ret;
+
+	ret = sg_alloc_table(to_table, from_table->orig_nents,
+			     GFP_KERNEL_ACCOUNT);
+	if (ret)
+		return ret;
+	to_table->nents = from_table->nents;
+	to = to_table->sgl;
+	for_each_sgtable_sg(from_table, from, i) {
+		sg_set_page(to, sg_page(from), from->length, from->offset);
+		sg_dma_address(to) = sg_dma_address(from);
+		sg_dma_len(to) = sg_dma_len(from);
+		to = sg_next(to);
+	}
+	return 0;
+}
+
+/*
+ * Overlaps the mapping of the window's own device, and other importers'. The DMA
+ * layer allows that where it is told not to hand the memory over by itself; it is
+ * handed over by the explicit calls here and in the begin and end of CPU access.
+ */
+#define EXPORT_MAP_ATTRS DMA_ATTR_SKIP_CPU_SYNC
+
+static void unmap(struct mapping *mapping)
+{
+	dma_unmap_sgtable(mapping->dev, &mapping->sgt, mapping->direction,
+			  EXPORT_MAP_ATTRS);
+	sg_free_table(&mapping->sgt);
+	kfree(mapping);
+}
+
 static struct sg_table *export_map(struct dma_buf_attachment *attachment,
 				   enum dma_data_direction direction)
 {
@@ -66,32 +108,39 @@ static struct sg_table *export_map(struct dma_buf_attachment *attachment,
 	mapping->dev = attachment->dev;
 	mapping->direction = direction;
 	ret = pld_memory_map(export->memory, export->first, export->nr_pages,
-			     mapping->dev, direction, &mapping->sgt);
+			     mapping->dev, direction, EXPORT_MAP_ATTRS,
+			     &mapping->sgt);
 	if (ret) {
 		kfree(mapping);
 		return ERR_PTR(ret);
 	}
+	ret = copy_table(&mapping->given, &mapping->sgt);
+	if (ret) {
+		unmap(mapping);
+		return ERR_PTR(ret);
+	}
+	dma_sync_sgtable_for_device(mapping->dev, &mapping->sgt, direction);
 	mutex_lock(&export->lock);
 	list_add(&mapping->node, &export->mappings);
 	export->nr_mappings++;
 	mutex_unlock(&export->lock);
-	return &mapping->sgt;
+	return &mapping->given;
 }
 
 static void export_unmap(struct dma_buf_attachment *attachment,
-			 struct sg_table *sgt,
+			 struct sg_table *given,
 			 enum dma_data_direction direction)
 {
 	struct pld_export *export = attachment->dmabuf->priv;
-	struct mapping *mapping = container_of(sgt, struct mapping, sgt);
+	struct mapping *mapping = container_of(given, struct mapping, given);
 
 	mutex_lock(&export->lock);
 	list_del(&mapping->node);
 	export->nr_mappings--;
 	mutex_unlock(&export->lock);
-	dma_unmap_sgtable(mapping->dev, sgt, direction, 0);
-	sg_free_table(sgt);
-	kfree(mapping);
+	dma_sync_sgtable_for_cpu(mapping->dev, &mapping->sgt, direction);
+	sg_free_table(given);
+	unmap(mapping);
 }
 
 static int export_begin_cpu_access(struct dma_buf *dmabuf,

@@ -157,12 +157,13 @@ static unsigned int make_segments(struct pld_memory *memory,
 }
 
 /*
- * A table of pages @first to @first + @nr, mapped for @dev. It is the caller's,
- * who unmaps and frees it.
+ * A table of pages @first to @first + @nr, mapped for @dev with @attrs. It is the
+ * caller's, who unmaps and frees it.
  */
 int pld_memory_map(struct pld_memory *memory, unsigned long first,
 		   unsigned long nr, struct device *dev,
-		   enum dma_data_direction direction, struct sg_table *sgt)
+		   enum dma_data_direction direction, unsigned long attrs,
+		   struct sg_table *sgt)
 {
 	size_t max = min_t(size_t, dma_get_max_seg_size(dev) & PAGE_MASK,
 			   PLD_SEGMENT_MAX);
@@ -176,7 +177,7 @@ int pld_memory_map(struct pld_memory *memory, unsigned long first,
 		return ret;
 	make_segments(memory, first, first + nr, max, sgt->sgl);
 
-	ret = dma_map_sgtable(dev, sgt, direction, 0);
+	ret = dma_map_sgtable(dev, sgt, direction, attrs);
 	if (ret)
 		sg_free_table(sgt);
 	return ret;
@@ -203,7 +204,7 @@ int pld_memory_alloc(struct pld_memory *memory, struct pld_device *device,
 	if (ret)
 		goto free_blocks;
 	ret = pld_memory_map(memory, 0, nr_pages, pld_device_dma(device),
-			     DMA_BIDIRECTIONAL, &memory->sgt);
+			     DMA_BIDIRECTIONAL, 0, &memory->sgt);
 	if (ret)
 		goto free_blocks;
 	atomic_inc(&device->windows);

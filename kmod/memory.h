@@ -51,7 +51,8 @@ int pld_memory_zero(struct pld_memory *memory);
 
 int pld_memory_map(struct pld_memory *memory, unsigned long first,
 		   unsigned long nr, struct device *dev,
-		   enum dma_data_direction direction, struct sg_table *sgt);
+		   enum dma_data_direction direction, unsigned long attrs,
+		   struct sg_table *sgt);
 
 unsigned long pld_memory_pfn(struct pld_memory *memory, unsigned long index);
 unsigned long pld_memory_pmd_pfn(struct pld_memory *memory,
