@@ -7,48 +7,25 @@
  *
  * This process is rank 0, whose cells are watched; peers are rank 1.
  */
-#include <poll.h>
 #include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 
 #include "pld_counters.h"
-#include "pld_test.h"
+#include "pld_watched.h"
 
-#define NEVER INT64_MAX
-#define MOST PLD_SIM_MAX_CONDITIONS
-#define HANG_MS 20000
-/* Long enough for what must not happen. */
-#define SHORT_MS 30
 #define DEAD (EPOLLERR | EPOLLHUP)
 
 FIXTURE(events)
 {
-	int domain;
-	int fd;
-	int peer_fd;
-	struct pld_sim_window_alloc win;
-	__s32 *cell;
-	const struct pld_sim_doorbell *bell;
+	struct watched w;
 	int event;
 	int epoll;
 };
 
 FIXTURE_SETUP(events)
 {
-	self->domain = sim_domain(3);
-	ASSERT_LE(0, self->domain);
-	ASSERT_EQ(0, sim_alloc(self->domain, SIM_PAGE, PLD_WINDOW_SIGNAL,
-			       &self->win));
-	self->fd = sim_member(self->domain, 0);
-	ASSERT_LE(0, self->fd);
-	/* Somebody who rings after rank 0 has left. */
-	self->peer_fd = sim_member(self->domain, 2);
-	ASSERT_LE(0, self->peer_fd);
-	self->cell = sim_map(self->fd, &self->win, 0);
-	ASSERT_NE(MAP_FAILED, self->cell);
-	self->bell = sim_doorbell(self->fd, 0);
-	ASSERT_NE(MAP_FAILED, self->bell);
+	watched_setup(_metadata, &self->w);
 	self->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	ASSERT_LE(0, self->event);
 	self->epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -59,45 +36,13 @@ FIXTURE_TEARDOWN(events)
 {
 	close(self->event);
 	close(self->epoll);
-	close(self->fd);
-	close(self->peer_fd);
-	close(self->domain);
-}
-
-static struct pld_sim_condition at(FIXTURE_DATA(events) * self, __u64 cell,
-				   __u32 cmp, __s32 expected)
-{
-	return (struct pld_sim_condition){
-		.offset = cell * sizeof(__s32),
-		.window = self->win.window,
-		.cmp = cmp,
-		.expected = expected,
-	};
-}
-
-#define GE(_cell, _expected) at(self, _cell, PLD_SIM_CMP_GE, _expected)
-#define EQ(_cell, _expected) at(self, _cell, PLD_SIM_CMP_EQ, _expected)
-
-/* As a notifier does: changes the cell, and rings when the word says so. */
-static void notify(FIXTURE_DATA(events) * self, __u64 cell, __s32 value)
-{
-	__atomic_store_n(&self->cell[cell], value, __ATOMIC_SEQ_CST);
-	if (sim_load(&self->bell->waiters))
-		sim_ring(self->peer_fd, self->win.window, 0, cell * 4);
+	watched_teardown(&self->w);
 }
 
 /* What a file polls, of all there is, within that time; 0 for nothing. */
 static int polls(int fd, int timeout_ms)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN | POLLOUT | POLLPRI };
-
-	return poll(&p, 1, timeout_ms) < 0 ? -errno : p.revents;
-}
-
-/* An eventfd can always be written to. */
-static int readable(int fd, int timeout_ms)
-{
-	struct pollfd p = { .fd = fd, .events = POLLIN };
 
 	return poll(&p, 1, timeout_ms) < 0 ? -errno : p.revents;
 }
@@ -132,42 +77,42 @@ TEST_F(events, armed_condition_polls_while_it_holds)
 {
 	struct pld_sim_condition c = GE(3, 5);
 
-	EXPECT_EQ(0, polls(self->fd, 0));
-	EXPECT_EQ(0, sim_arm(self->fd, 0, &c, 1));
-	EXPECT_EQ(1, sim_load(&self->bell->waiters));
-	EXPECT_EQ(0, polls(self->fd, SHORT_MS));
-	notify(self, 3, 4);
-	EXPECT_EQ(0, polls(self->fd, SHORT_MS));
-	notify(self, 3, 5);
-	EXPECT_EQ(POLLIN, polls(self->fd, 0));
-	EXPECT_EQ(POLLIN, polls(self->fd, HANG_MS));
+	EXPECT_EQ(0, polls(self->w.fd, 0));
+	EXPECT_EQ(0, sim_arm(self->w.fd, 0, &c, 1));
+	EXPECT_EQ(1, sim_load(&self->w.bell->waiters));
+	EXPECT_EQ(0, polls(self->w.fd, SHORT_MS));
+	notify(&self->w, 3, 4);
+	EXPECT_EQ(0, polls(self->w.fd, SHORT_MS));
+	notify(&self->w, 3, 5);
+	EXPECT_EQ(POLLIN, polls(self->w.fd, 0));
+	EXPECT_EQ(POLLIN, polls(self->w.fd, HANG_MS));
 	/* Without a ring: polling is a look. */
-	self->cell[3] = 4;
-	EXPECT_EQ(0, polls(self->fd, 0));
-	self->cell[3] = 6;
-	EXPECT_EQ(POLLIN, polls(self->fd, 0));
-	EXPECT_EQ(0, sim_arm(self->fd, 0, NULL, 0));
-	EXPECT_EQ(0, polls(self->fd, 0));
-	EXPECT_EQ(0, sim_load(&self->bell->waiters));
-	EXPECT_EQ(0, sim_arm(self->fd, 0, NULL, 0));
+	self->w.cell[3] = 4;
+	EXPECT_EQ(0, polls(self->w.fd, 0));
+	self->w.cell[3] = 6;
+	EXPECT_EQ(POLLIN, polls(self->w.fd, 0));
+	EXPECT_EQ(0, sim_arm(self->w.fd, 0, NULL, 0));
+	EXPECT_EQ(0, polls(self->w.fd, 0));
+	EXPECT_EQ(0, sim_load(&self->w.bell->waiters));
+	EXPECT_EQ(0, sim_arm(self->w.fd, 0, NULL, 0));
 }
 
 TEST_F(events, arming_again_replaces_what_was_armed)
 {
 	struct pld_sim_condition c[] = { EQ(0, 1), EQ(1, 0) };
 
-	EXPECT_EQ(0, sim_arm(self->fd, 0, &c[0], 1));
-	EXPECT_EQ(0, polls(self->fd, 0));
-	EXPECT_EQ(0, sim_arm(self->fd, 0, &c[1], 1));
-	EXPECT_EQ(POLLIN, polls(self->fd, 0));
-	EXPECT_EQ(1, sim_load(&self->bell->waiters));
+	EXPECT_EQ(0, sim_arm(self->w.fd, 0, &c[0], 1));
+	EXPECT_EQ(0, polls(self->w.fd, 0));
+	EXPECT_EQ(0, sim_arm(self->w.fd, 0, &c[1], 1));
+	EXPECT_EQ(POLLIN, polls(self->w.fd, 0));
+	EXPECT_EQ(1, sim_load(&self->w.bell->waiters));
 	/* One that is refused leaves things as they are. */
 	c[0].cmp = 2;
-	EXPECT_EQ(-EINVAL, sim_arm(self->fd, 0, &c[0], 1));
-	EXPECT_EQ(POLLIN, polls(self->fd, 0));
-	EXPECT_EQ(-EINVAL, sim_arm(self->fd, 0, c, 0));
-	EXPECT_EQ(0, sim_arm(self->fd, 0, NULL, 0));
-	EXPECT_EQ(0, sim_load(&self->bell->waiters));
+	EXPECT_EQ(-EINVAL, sim_arm(self->w.fd, 0, &c[0], 1));
+	EXPECT_EQ(POLLIN, polls(self->w.fd, 0));
+	EXPECT_EQ(-EINVAL, sim_arm(self->w.fd, 0, c, 0));
+	EXPECT_EQ(0, sim_arm(self->w.fd, 0, NULL, 0));
+	EXPECT_EQ(0, sim_load(&self->w.bell->waiters));
 }
 
 TEST_F(events, any_and_all_of_many_conditions)
@@ -176,18 +121,18 @@ TEST_F(events, any_and_all_of_many_conditions)
 
 	for (int i = 0; i <= MOST; i++)
 		c[i] = GE(i, i);
-	EXPECT_EQ(0, sim_arm(self->fd, PLD_WAIT_ANY, c + 1, MOST));
-	EXPECT_EQ(0, polls(self->fd, 0));
-	notify(self, MOST, MOST);
-	EXPECT_EQ(POLLIN, polls(self->fd, 0));
-	EXPECT_EQ(0, sim_arm(self->fd, 0, c + 1, MOST));
+	EXPECT_EQ(0, sim_arm(self->w.fd, PLD_WAIT_ANY, c + 1, MOST));
+	EXPECT_EQ(0, polls(self->w.fd, 0));
+	notify(&self->w, MOST, MOST);
+	EXPECT_EQ(POLLIN, polls(self->w.fd, 0));
+	EXPECT_EQ(0, sim_arm(self->w.fd, 0, c + 1, MOST));
 	for (int i = 1; i < MOST; i++) {
-		EXPECT_EQ(0, polls(self->fd, 0));
-		notify(self, i, i);
+		EXPECT_EQ(0, polls(self->w.fd, 0));
+		notify(&self->w, i, i);
 	}
-	EXPECT_EQ(POLLIN, polls(self->fd, 0));
-	EXPECT_EQ(-EINVAL, sim_arm(self->fd, 0, c, MOST + 1));
-	EXPECT_EQ(-EINVAL, sim_arm(self->fd, 0, c, ~0U));
+	EXPECT_EQ(POLLIN, polls(self->w.fd, 0));
+	EXPECT_EQ(-EINVAL, sim_arm(self->w.fd, 0, c, MOST + 1));
+	EXPECT_EQ(-EINVAL, sim_arm(self->w.fd, 0, c, ~0U));
 }
 
 /* A peer that changes and rings when told to, until it is told 0. */
@@ -217,7 +162,7 @@ static int ring_when_told(struct peer *self, void *arg)
 static void start_ringer(struct __test_metadata *_metadata,
 			 FIXTURE_DATA(events) * self, struct peer *p)
 {
-	struct ringer r = { self->domain, self->win };
+	struct ringer r = { self->w.domain, self->w.win };
 
 	ASSERT_EQ(0, peer_start(p, ring_when_told, &r));
 	ASSERT_EQ(0, peer_hear(p));
@@ -229,15 +174,15 @@ TEST_F(events, ring_wakes_who_polls)
 	struct peer p;
 
 	start_ringer(_metadata, self, &p);
-	EXPECT_EQ(0, sim_arm(self->fd, 0, &c, 1));
-	EXPECT_EQ(0, add_to_epoll(self->epoll, self->fd, EPOLLIN));
+	EXPECT_EQ(0, sim_arm(self->w.fd, 0, &c, 1));
+	EXPECT_EQ(0, add_to_epoll(self->epoll, self->w.fd, EPOLLIN));
 	peer_tell(&p, 2);
-	EXPECT_EQ(0, polls(self->fd, SHORT_MS));
+	EXPECT_EQ(0, polls(self->w.fd, SHORT_MS));
 	peer_tell(&p, 3);
-	EXPECT_EQ(POLLIN, polls(self->fd, HANG_MS));
+	EXPECT_EQ(POLLIN, polls(self->w.fd, HANG_MS));
 	EXPECT_EQ(EPOLLIN, epolls(self->epoll, HANG_MS));
 	c.expected = 4;
-	EXPECT_EQ(0, sim_arm(self->fd, 0, &c, 1));
+	EXPECT_EQ(0, sim_arm(self->w.fd, 0, &c, 1));
 	EXPECT_EQ(0, epolls(self->epoll, 0));
 	peer_tell(&p, 4);
 	EXPECT_EQ(EPOLLIN, epolls(self->epoll, HANG_MS));
@@ -249,13 +194,13 @@ TEST_F(events, level_triggered_epoll_tells_as_long_as_it_holds)
 {
 	struct pld_sim_condition c = EQ(9, -1);
 
-	EXPECT_EQ(0, add_to_epoll(self->epoll, self->fd, EPOLLIN));
-	EXPECT_EQ(0, sim_arm(self->fd, 0, &c, 1));
+	EXPECT_EQ(0, add_to_epoll(self->epoll, self->w.fd, EPOLLIN));
+	EXPECT_EQ(0, sim_arm(self->w.fd, 0, &c, 1));
 	EXPECT_EQ(0, epolls(self->epoll, 0));
-	notify(self, 9, -1);
+	notify(&self->w, 9, -1);
 	for (int i = 0; i < 3; i++)
 		EXPECT_EQ(EPOLLIN, epolls(self->epoll, HANG_MS));
-	notify(self, 9, 0);
+	notify(&self->w, 9, 0);
 	EXPECT_EQ(0, epolls(self->epoll, SHORT_MS));
 }
 
@@ -263,21 +208,21 @@ TEST_F(events, edge_triggered_epoll_tells_at_each_ring_while_it_holds)
 {
 	struct pld_sim_condition c = GE(9, 1), other = EQ(10, 0);
 
-	EXPECT_EQ(0, add_to_epoll(self->epoll, self->fd, EPOLLIN | EPOLLET));
-	EXPECT_EQ(0, sim_arm(self->fd, 0, &c, 1));
+	EXPECT_EQ(0, add_to_epoll(self->epoll, self->w.fd, EPOLLIN | EPOLLET));
+	EXPECT_EQ(0, sim_arm(self->w.fd, 0, &c, 1));
 	EXPECT_EQ(0, epolls(self->epoll, SHORT_MS));
 	for (int i = 1; i < 4; i++) {
-		notify(self, 9, i);
+		notify(&self->w, 9, i);
 		EXPECT_EQ(EPOLLIN, epolls(self->epoll, HANG_MS));
 		EXPECT_EQ(0, epolls(self->epoll, SHORT_MS));
 	}
 	/* A ring for another cell is none. */
-	EXPECT_EQ(0, sim_ring(self->peer_fd, self->win.window, 0, 40));
+	EXPECT_EQ(0, sim_ring(self->w.peer_fd, self->w.win.window, 0, 40));
 	EXPECT_EQ(0, epolls(self->epoll, SHORT_MS));
-	notify(self, 9, 0);
+	notify(&self->w, 9, 0);
 	EXPECT_EQ(0, epolls(self->epoll, SHORT_MS));
 	/* Arming what holds is news. */
-	EXPECT_EQ(0, sim_arm(self->fd, 0, &other, 1));
+	EXPECT_EQ(0, sim_arm(self->w.fd, 0, &other, 1));
 	EXPECT_EQ(EPOLLIN, epolls(self->epoll, HANG_MS));
 	EXPECT_EQ(0, epolls(self->epoll, SHORT_MS));
 }
@@ -290,20 +235,21 @@ TEST_F(events, write_without_a_ring_is_seen_too)
 
 	if (read_number(SIM_PARAMETERS "/recheck_ms") == 0)
 		SKIP(return, "recheck_ms is 0");
-	EXPECT_EQ(0, add_to_epoll(self->epoll, self->fd, EPOLLIN | EPOLLET));
-	EXPECT_EQ(0, sim_arm(self->fd, 0, &c, 1));
+	EXPECT_EQ(0, add_to_epoll(self->epoll, self->w.fd, EPOLLIN | EPOLLET));
+	EXPECT_EQ(0, sim_arm(self->w.fd, 0, &c, 1));
 	EXPECT_EQ(0,
-		  sim_signal(self->fd, 0, &c, 1, self->event, NEVER, &cookie));
+		  sim_signal(self->w.fd, 0, &c, 1, self->event, NEVER, &cookie));
 	for (int i = 0; i < 3; i++) {
 		EXPECT_EQ(0, epolls(self->epoll, SHORT_MS));
-		__atomic_store_n(&self->cell[9], 1, __ATOMIC_SEQ_CST);
+		__atomic_store_n(&self->w.cell[9], 1, __ATOMIC_SEQ_CST);
 		EXPECT_EQ(EPOLLIN, epolls(self->epoll, HANG_MS));
 		EXPECT_EQ(POLLIN, readable(self->event, HANG_MS));
-		__atomic_store_n(&self->cell[9], 0, __ATOMIC_SEQ_CST);
+		__atomic_store_n(&self->w.cell[9], 0, __ATOMIC_SEQ_CST);
 		usleep(100000);
 	}
 	EXPECT_EQ(1, take(self->event));
-	EXPECT_EQ(0, sim_signal_result(self->fd, PLD_SIGNAL_END, cookie, NULL));
+	EXPECT_EQ(0,
+		  sim_signal_result(self->w.fd, PLD_SIGNAL_END, cookie, NULL));
 }
 
 TEST_F(events, before_joining_and_in_a_fork_it_polls_EPOLLERR)
@@ -314,33 +260,33 @@ TEST_F(events, before_joining_and_in_a_fork_it_polls_EPOLLERR)
 
 	EXPECT_EQ(POLLERR, polls(device, 0));
 	close(device);
-	EXPECT_EQ(0, sim_arm(self->fd, 0, &c, 1));
+	EXPECT_EQ(0, sim_arm(self->w.fd, 0, &c, 1));
 	fflush(NULL);
 	pid = fork();
 	if (!pid)
-		_exit(polls(self->fd, 0) == POLLERR &&
-				      sim_arm(self->fd, 0, NULL, 0) == -EPERM
+		_exit(polls(self->w.fd, 0) == POLLERR &&
+				      sim_arm(self->w.fd, 0, NULL, 0) == -EPERM
 			      ? 0
 			      : 1);
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_EQ(0, status);
-	EXPECT_EQ(POLLIN, polls(self->fd, 0));
+	EXPECT_EQ(POLLIN, polls(self->w.fd, 0));
 }
 
 TEST_F(events, duplicate_polls_too_and_its_close_is_a_death)
 {
 	struct pld_sim_condition c = EQ(0, 0);
-	int copy = dup(self->fd);
+	int copy = dup(self->w.fd);
 
 	EXPECT_EQ(0, sim_arm(copy, 0, &c, 1));
 	EXPECT_EQ(POLLIN, polls(copy, 0));
-	EXPECT_EQ(POLLIN, polls(self->fd, 0));
+	EXPECT_EQ(POLLIN, polls(self->w.fd, 0));
 	EXPECT_EQ(0, add_to_epoll(self->epoll, copy, EPOLLIN));
 	EXPECT_EQ(EPOLLIN, epolls(self->epoll, 0));
 	close(copy);
 	/* epoll knows the open file, not the descriptor. */
 	EXPECT_EQ(DEAD, epolls(self->epoll, 0));
-	EXPECT_EQ(POLLERR | POLLHUP, polls(self->fd, 0));
+	EXPECT_EQ(POLLERR | POLLHUP, polls(self->w.fd, 0));
 }
 
 /* ---- ends ---- */
@@ -356,32 +302,32 @@ static int join_and_die(struct peer *self, void *arg)
 
 TEST_F(events, death_polls_EPOLLHUP_and_tells_every_eventfd)
 {
-	struct ringer r = { self->domain, self->win };
+	struct ringer r = { self->w.domain, self->w.win };
 	struct pld_sim_condition c = EQ(0, 1);
 	__u64 cookie;
 	struct peer p;
 
 	ASSERT_EQ(0, peer_start(&p, join_and_die, &r));
 	ASSERT_EQ(0, peer_hear(&p));
-	EXPECT_EQ(0, add_to_epoll(self->epoll, self->fd, EPOLLET));
-	EXPECT_EQ(0, sim_arm(self->fd, 0, &c, 1));
+	EXPECT_EQ(0, add_to_epoll(self->epoll, self->w.fd, EPOLLET));
+	EXPECT_EQ(0, sim_arm(self->w.fd, 0, &c, 1));
 	EXPECT_EQ(0,
-		  sim_signal(self->fd, 0, &c, 1, self->event, NEVER, &cookie));
-	EXPECT_EQ(2, sim_load(&self->bell->waiters));
+		  sim_signal(self->w.fd, 0, &c, 1, self->event, NEVER, &cookie));
+	EXPECT_EQ(2, sim_load(&self->w.bell->waiters));
 	EXPECT_EQ(0, epolls(self->epoll, SHORT_MS));
 	EXPECT_EQ(137, peer_kill(&p));
 	EXPECT_EQ(DEAD, epolls(self->epoll, HANG_MS));
 	EXPECT_EQ(POLLIN, readable(self->event, HANG_MS));
 	EXPECT_EQ(1, take(self->event));
-	EXPECT_EQ(POLLERR | POLLHUP, polls(self->fd, 0));
-	EXPECT_EQ(0, sim_load(&self->bell->waiters));
+	EXPECT_EQ(POLLERR | POLLHUP, polls(self->w.fd, 0));
+	EXPECT_EQ(0, sim_load(&self->w.bell->waiters));
 	EXPECT_EQ(-EOWNERDEAD,
-		  sim_signal_result(self->fd, PLD_SIGNAL_ASK, cookie, NULL));
-	EXPECT_EQ(-EOWNERDEAD, sim_arm(self->fd, 0, &c, 1));
+		  sim_signal_result(self->w.fd, PLD_SIGNAL_ASK, cookie, NULL));
+	EXPECT_EQ(-EOWNERDEAD, sim_arm(self->w.fd, 0, &c, 1));
 	EXPECT_EQ(-EOWNERDEAD,
-		  sim_signal(self->fd, 0, &c, 1, self->event, NEVER, &cookie));
+		  sim_signal(self->w.fd, 0, &c, 1, self->event, NEVER, &cookie));
 	EXPECT_EQ(-EOWNERDEAD,
-		  sim_fence(self->fd, 0, &c, 1, sim_after(SIM_SEC)));
+		  sim_fence(self->w.fd, 0, &c, 1, sim_after(SIM_SEC)));
 }
 
 TEST_F(events, failure_polls_and_tells_of_its_reason)
@@ -423,18 +369,18 @@ TEST_F(events, leaving_polls_EPOLLHUP_and_tells_every_eventfd)
 	struct pld_sim_condition c = EQ(0, 1);
 	__u64 cookie;
 
-	EXPECT_EQ(0, add_to_epoll(self->epoll, self->fd, EPOLLET));
-	EXPECT_EQ(0, sim_arm(self->fd, 0, &c, 1));
+	EXPECT_EQ(0, add_to_epoll(self->epoll, self->w.fd, EPOLLET));
+	EXPECT_EQ(0, sim_arm(self->w.fd, 0, &c, 1));
 	EXPECT_EQ(0,
-		  sim_signal(self->fd, 0, &c, 1, self->event, NEVER, &cookie));
-	EXPECT_EQ(0, sim_leave(self->fd));
+		  sim_signal(self->w.fd, 0, &c, 1, self->event, NEVER, &cookie));
+	EXPECT_EQ(0, sim_leave(self->w.fd));
 	EXPECT_EQ(DEAD, epolls(self->epoll, HANG_MS));
 	EXPECT_EQ(1, take(self->event));
-	EXPECT_EQ(0, sim_load(&self->bell->waiters));
-	EXPECT_EQ(-ENOTCONN, sim_arm(self->fd, 0, NULL, 0));
+	EXPECT_EQ(0, sim_load(&self->w.bell->waiters));
+	EXPECT_EQ(-ENOTCONN, sim_arm(self->w.fd, 0, NULL, 0));
 	/* The domain is whole, and others use it. */
-	EXPECT_EQ(0, polls(self->peer_fd, 0));
-	EXPECT_EQ(0, sim_ring(self->peer_fd, self->win.window, 0, 0));
+	EXPECT_EQ(0, polls(self->w.peer_fd, 0));
+	EXPECT_EQ(0, sim_ring(self->w.peer_fd, self->w.win.window, 0, 0));
 }
 
 /* In whatever order they are closed, what is left works. */
@@ -443,20 +389,20 @@ TEST_F(events, files_may_be_closed_in_any_order)
 	struct pld_sim_condition c = GE(0, 1);
 	__u64 cookie;
 
-	EXPECT_EQ(0, add_to_epoll(self->epoll, self->fd, EPOLLIN));
+	EXPECT_EQ(0, add_to_epoll(self->epoll, self->w.fd, EPOLLIN));
 	EXPECT_EQ(0, add_to_epoll(self->epoll, self->event, EPOLLIN));
-	EXPECT_EQ(0, sim_arm(self->fd, 0, &c, 1));
+	EXPECT_EQ(0, sim_arm(self->w.fd, 0, &c, 1));
 	EXPECT_EQ(0,
-		  sim_signal(self->fd, 0, &c, 1, self->event, NEVER, &cookie));
+		  sim_signal(self->w.fd, 0, &c, 1, self->event, NEVER, &cookie));
 	/* Its descriptor and the window are gone, the signal is there. */
 	close(self->event);
-	EXPECT_EQ(0, sim_free(self->domain, self->win.window));
-	__atomic_store_n(self->cell, 1, __ATOMIC_SEQ_CST);
-	EXPECT_EQ(POLLIN, polls(self->fd, 0));
-	close(self->fd);
+	EXPECT_EQ(0, sim_free(self->w.domain, self->w.win.window));
+	__atomic_store_n(self->w.cell, 1, __ATOMIC_SEQ_CST);
+	EXPECT_EQ(POLLIN, polls(self->w.fd, 0));
+	close(self->w.fd);
 	/* The mapping keeps the file, as what it is now. */
 	EXPECT_EQ(DEAD, epolls(self->epoll, 0));
-	EXPECT_EQ(POLLERR | POLLHUP, polls(self->peer_fd, HANG_MS));
+	EXPECT_EQ(POLLERR | POLLHUP, polls(self->w.peer_fd, HANG_MS));
 }
 
 /* ---- eventfds ---- */
@@ -467,32 +413,34 @@ TEST_F(events, eventfd_is_told_once_when_the_conditions_hold)
 	struct sim_answer answer;
 	__u64 cookie;
 
-	EXPECT_EQ(0, sim_signal(self->fd, 0, c, 2, self->event, NEVER, &cookie));
+	EXPECT_EQ(0,
+		  sim_signal(self->w.fd, 0, c, 2, self->event, NEVER, &cookie));
 	EXPECT_NE(0, cookie);
-	EXPECT_EQ(1, sim_load(&self->bell->waiters));
-	notify(self, 2, 20);
+	EXPECT_EQ(1, sim_load(&self->w.bell->waiters));
+	notify(&self->w, 2, 20);
 	EXPECT_EQ(0, take(self->event));
-	EXPECT_EQ(-EAGAIN,
-		  sim_signal_result(self->fd, PLD_SIGNAL_ASK, cookie, &answer));
+	EXPECT_EQ(-EAGAIN, sim_signal_result(self->w.fd, PLD_SIGNAL_ASK, cookie,
+					     &answer));
 	EXPECT_EQ(0, answer.index);
 	EXPECT_EQ(0, answer.value);
-	notify(self, 1, 11);
+	notify(&self->w, 1, 11);
 	EXPECT_EQ(1, take(self->event));
-	EXPECT_EQ(0, sim_load(&self->bell->waiters));
+	EXPECT_EQ(0, sim_load(&self->w.bell->waiters));
 	/* What it saw is not forgotten. */
-	notify(self, 1, 0);
-	notify(self, 1, 12);
-	sim_ring(self->peer_fd, self->win.window, 0, 4);
+	notify(&self->w, 1, 0);
+	notify(&self->w, 1, 12);
+	sim_ring(self->w.peer_fd, self->w.win.window, 0, 4);
 	EXPECT_EQ(0, take(self->event));
 	for (int i = 0; i < 2; i++) {
-		EXPECT_EQ(0, sim_signal_result(self->fd, PLD_SIGNAL_ASK, cookie,
-					       &answer));
+		EXPECT_EQ(0, sim_signal_result(self->w.fd, PLD_SIGNAL_ASK,
+					       cookie, &answer));
 		EXPECT_EQ(0, answer.index);
 		EXPECT_EQ(11, answer.value);
 	}
-	EXPECT_EQ(0, sim_signal_result(self->fd, PLD_SIGNAL_END, cookie, NULL));
+	EXPECT_EQ(0,
+		  sim_signal_result(self->w.fd, PLD_SIGNAL_END, cookie, NULL));
 	EXPECT_EQ(INT32_MIN,
-		  sim_signal_result(self->fd, PLD_SIGNAL_ASK, cookie, NULL));
+		  sim_signal_result(self->w.fd, PLD_SIGNAL_ASK, cookie, NULL));
 	EXPECT_EQ(ENOENT, errno);
 }
 
@@ -502,13 +450,13 @@ TEST_F(events, eventfd_is_told_at_once_of_what_holds)
 	struct sim_answer answer;
 	__u64 cookie;
 
-	EXPECT_EQ(0, sim_signal(self->fd, PLD_WAIT_ANY, c, 2, self->event,
+	EXPECT_EQ(0, sim_signal(self->w.fd, PLD_WAIT_ANY, c, 2, self->event,
 				NEVER, &cookie));
 	EXPECT_EQ(1, take(self->event));
-	EXPECT_EQ(0,
-		  sim_signal_result(self->fd, PLD_SIGNAL_END, cookie, &answer));
+	EXPECT_EQ(0, sim_signal_result(self->w.fd, PLD_SIGNAL_END, cookie,
+				       &answer));
 	EXPECT_EQ(1, answer.index);
-	EXPECT_EQ(0, sim_load(&self->bell->waiters));
+	EXPECT_EQ(0, sim_load(&self->w.bell->waiters));
 }
 
 TEST_F(events, several_signals_of_one_rank_tell_each_its_own)
@@ -521,23 +469,23 @@ TEST_F(events, several_signals_of_one_rank_tell_each_its_own)
 
 		event[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 		ASSERT_LE(0, event[i]);
-		ASSERT_EQ(0, sim_signal(self->fd, 0, &c, 1, event[i], NEVER,
+		ASSERT_EQ(0, sim_signal(self->w.fd, 0, &c, 1, event[i], NEVER,
 					&cookie[i]));
 		EXPECT_NE(cookie[0], cookie[i] + !i);
 	}
-	EXPECT_EQ(MOST, sim_load(&self->bell->waiters));
+	EXPECT_EQ(MOST, sim_load(&self->w.bell->waiters));
 	for (int n = 0; n < MOST; n++) {
 		int i = n * 37 % MOST;
 
-		notify(self, i, 1);
-		EXPECT_EQ(MOST - n - 1, (int)sim_load(&self->bell->waiters));
+		notify(&self->w, i, 1);
+		EXPECT_EQ(MOST - n - 1, (int)sim_load(&self->w.bell->waiters));
 		for (int k = 0; k < MOST; k++) {
 			ASSERT_EQ(k == i, take(event[k]))
 			TH_LOG("eventfd %d of %d", k, i);
 		}
 	}
 	for (int i = 0; i < MOST; i++) {
-		EXPECT_EQ(0, sim_signal_result(self->fd, PLD_SIGNAL_END,
+		EXPECT_EQ(0, sim_signal_result(self->w.fd, PLD_SIGNAL_END,
 					       cookie[i], NULL));
 		close(event[i]);
 	}
@@ -550,23 +498,25 @@ TEST_F(events, most_signals_are_limited_and_one_ring_tells_all)
 	__u64 cookie[PLD_SIM_MAX_SIGNALS], extra;
 
 	for (int i = 0; i < PLD_SIM_MAX_SIGNALS; i++)
-		ASSERT_EQ(0, sim_signal(self->fd, 0, &c, 1, self->event, NEVER,
-					&cookie[i]));
+		ASSERT_EQ(0, sim_signal(self->w.fd, 0, &c, 1, self->event,
+					NEVER, &cookie[i]));
 	EXPECT_EQ(-ENOSPC,
-		  sim_signal(self->fd, 0, &c, 1, self->event, NEVER, &extra));
-	EXPECT_EQ(-ENOSPC, sim_fence(self->fd, 0, &c, 1, sim_after(SIM_SEC)));
+		  sim_signal(self->w.fd, 0, &c, 1, self->event, NEVER, &extra));
+	EXPECT_EQ(-ENOSPC, sim_fence(self->w.fd, 0, &c, 1, sim_after(SIM_SEC)));
 	/* Arming is none of them. */
-	EXPECT_EQ(0, sim_arm(self->fd, 0, &c, 1));
-	EXPECT_EQ(PLD_SIM_MAX_SIGNALS + 1, (int)sim_load(&self->bell->waiters));
-	notify(self, 0, 1);
+	EXPECT_EQ(0, sim_arm(self->w.fd, 0, &c, 1));
+	EXPECT_EQ(PLD_SIM_MAX_SIGNALS + 1,
+		  (int)sim_load(&self->w.bell->waiters));
+	notify(&self->w, 0, 1);
 	EXPECT_EQ(PLD_SIM_MAX_SIGNALS, (int)take(self->event));
-	EXPECT_EQ(POLLIN, polls(self->fd, 0));
-	EXPECT_EQ(1, sim_load(&self->bell->waiters));
+	EXPECT_EQ(POLLIN, polls(self->w.fd, 0));
+	EXPECT_EQ(1, sim_load(&self->w.bell->waiters));
 	EXPECT_EQ(-ENOSPC,
-		  sim_signal(self->fd, 0, &c, 1, self->event, NEVER, &extra));
-	EXPECT_EQ(0, sim_signal_result(self->fd, PLD_SIGNAL_END, cookie[100],
+		  sim_signal(self->w.fd, 0, &c, 1, self->event, NEVER, &extra));
+	EXPECT_EQ(0, sim_signal_result(self->w.fd, PLD_SIGNAL_END, cookie[100],
 				       NULL));
-	EXPECT_EQ(0, sim_signal(self->fd, 0, &c, 1, self->event, NEVER, &extra));
+	EXPECT_EQ(0,
+		  sim_signal(self->w.fd, 0, &c, 1, self->event, NEVER, &extra));
 	EXPECT_EQ(1, take(self->event));
 }
 
@@ -576,20 +526,20 @@ TEST_F(events, signal_that_is_taken_back_tells_nothing)
 	__u64 cookie[2];
 
 	for (int i = 0; i < 2; i++)
-		EXPECT_EQ(0, sim_signal(self->fd, 0, &c, 1, self->event, NEVER,
-					&cookie[i]));
-	EXPECT_EQ(-EAGAIN,
-		  sim_signal_result(self->fd, PLD_SIGNAL_END, cookie[0], NULL));
-	EXPECT_EQ(1, sim_load(&self->bell->waiters));
+		EXPECT_EQ(0, sim_signal(self->w.fd, 0, &c, 1, self->event,
+					NEVER, &cookie[i]));
+	EXPECT_EQ(-EAGAIN, sim_signal_result(self->w.fd, PLD_SIGNAL_END,
+					     cookie[0], NULL));
+	EXPECT_EQ(1, sim_load(&self->w.bell->waiters));
 	EXPECT_EQ(0, take(self->event));
-	notify(self, 0, 1);
+	notify(&self->w, 0, 1);
 	EXPECT_EQ(1, take(self->event));
 	/* Not those of another rank file. */
-	EXPECT_EQ(INT32_MIN, sim_signal_result(self->peer_fd, PLD_SIGNAL_END,
+	EXPECT_EQ(INT32_MIN, sim_signal_result(self->w.peer_fd, PLD_SIGNAL_END,
 					       cookie[1], NULL));
 	EXPECT_EQ(ENOENT, errno);
-	EXPECT_EQ(0,
-		  sim_signal_result(self->fd, PLD_SIGNAL_END, cookie[1], NULL));
+	EXPECT_EQ(0, sim_signal_result(self->w.fd, PLD_SIGNAL_END, cookie[1],
+				       NULL));
 }
 
 TEST_F(events, deadline_tells_the_eventfd_of_a_timeout)
@@ -599,21 +549,21 @@ TEST_F(events, deadline_tells_the_eventfd_of_a_timeout)
 	struct sim_answer answer;
 	__u64 cookie;
 
-	self->cell[0] = -4;
-	EXPECT_EQ(0, sim_signal(self->fd, 0, &c, 1, self->event, deadline,
+	self->w.cell[0] = -4;
+	EXPECT_EQ(0, sim_signal(self->w.fd, 0, &c, 1, self->event, deadline,
 				&cookie));
 	EXPECT_EQ(POLLIN, readable(self->event, HANG_MS));
 	EXPECT_LE(deadline, sim_now());
 	EXPECT_EQ(1, take(self->event));
-	EXPECT_EQ(-ETIMEDOUT,
-		  sim_signal_result(self->fd, PLD_SIGNAL_END, cookie, &answer));
+	EXPECT_EQ(-ETIMEDOUT, sim_signal_result(self->w.fd, PLD_SIGNAL_END,
+						cookie, &answer));
 	EXPECT_EQ(-4, answer.value);
 	/* One look. */
-	EXPECT_EQ(0, sim_signal(self->fd, 0, &c, 1, self->event, 0, &cookie));
+	EXPECT_EQ(0, sim_signal(self->w.fd, 0, &c, 1, self->event, 0, &cookie));
 	EXPECT_EQ(1, take(self->event));
 	EXPECT_EQ(-ETIMEDOUT,
-		  sim_signal_result(self->fd, PLD_SIGNAL_END, cookie, NULL));
-	EXPECT_EQ(0, sim_load(&self->bell->waiters));
+		  sim_signal_result(self->w.fd, PLD_SIGNAL_END, cookie, NULL));
+	EXPECT_EQ(0, sim_load(&self->w.bell->waiters));
 }
 
 TEST_F(events, what_is_no_eventfd_or_no_signal_is_refused)
@@ -628,37 +578,38 @@ TEST_F(events, what_is_no_eventfd_or_no_signal_is_refused)
 	};
 	__u64 cookie;
 
-	EXPECT_EQ(-EBADF, sim_signal(self->fd, 0, &c, 1, -1, NEVER, &cookie));
-	EXPECT_EQ(-EBADF, sim_signal(self->fd, 0, &c, 1, 1000, NEVER, &cookie));
+	EXPECT_EQ(-EBADF, sim_signal(self->w.fd, 0, &c, 1, -1, NEVER, &cookie));
+	EXPECT_EQ(-EBADF,
+		  sim_signal(self->w.fd, 0, &c, 1, 1000, NEVER, &cookie));
 	EXPECT_EQ(-EINVAL,
-		  sim_signal(self->fd, 0, &c, 1, self->fd, NEVER, &cookie));
+		  sim_signal(self->w.fd, 0, &c, 1, self->w.fd, NEVER, &cookie));
 	EXPECT_EQ(-EINVAL,
-		  sim_signal(self->fd, 0, &c, 1, self->epoll, NEVER, &cookie));
+		  sim_signal(self->w.fd, 0, &c, 1, self->epoll, NEVER, &cookie));
 	EXPECT_EQ(-EINVAL,
-		  sim_signal(self->fd, 0, &c, 0, self->event, NEVER, &cookie));
-	EXPECT_EQ(-EINVAL, sim_signal(self->fd, 0, &c, MOST + 1, self->event,
+		  sim_signal(self->w.fd, 0, &c, 0, self->event, NEVER, &cookie));
+	EXPECT_EQ(-EINVAL, sim_signal(self->w.fd, 0, &c, MOST + 1, self->event,
 				      NEVER, &cookie));
-	EXPECT_EQ(-EFAULT,
-		  sim_signal(self->fd, 0, NULL, 1, self->event, NEVER, &cookie));
+	EXPECT_EQ(-EFAULT, sim_signal(self->w.fd, 0, NULL, 1, self->event,
+				      NEVER, &cookie));
 	bad.window++;
-	EXPECT_EQ(-ENOENT,
-		  sim_signal(self->fd, 0, &bad, 1, self->event, NEVER, &cookie));
+	EXPECT_EQ(-ENOENT, sim_signal(self->w.fd, 0, &bad, 1, self->event,
+				      NEVER, &cookie));
 	bad = GE(1024, 0);
-	EXPECT_EQ(-ERANGE,
-		  sim_signal(self->fd, 0, &bad, 1, self->event, NEVER, &cookie));
-	EXPECT_EQ(-ERANGE, sim_arm(self->fd, 0, &bad, 1));
-	EXPECT_EQ(-EINVAL, sim_arm(self->fd, PLD_WAIT_ANY, NULL, 0));
+	EXPECT_EQ(-ERANGE, sim_signal(self->w.fd, 0, &bad, 1, self->event,
+				      NEVER, &cookie));
+	EXPECT_EQ(-ERANGE, sim_arm(self->w.fd, 0, &bad, 1));
+	EXPECT_EQ(-EINVAL, sim_arm(self->w.fd, PLD_WAIT_ANY, NULL, 0));
 	/* Who sets a signal has no cookie, who asks has nothing else. */
-	EXPECT_EQ(-EINVAL, sim_ioctl(self->fd, PLD_IOC_SIGNAL_EVENTFD, &arg));
+	EXPECT_EQ(-EINVAL, sim_ioctl(self->w.fd, PLD_IOC_SIGNAL_EVENTFD, &arg));
 	arg.flags = PLD_SIGNAL_ASK;
-	EXPECT_EQ(-EINVAL, sim_ioctl(self->fd, PLD_IOC_SIGNAL_EVENTFD, &arg));
+	EXPECT_EQ(-EINVAL, sim_ioctl(self->w.fd, PLD_IOC_SIGNAL_EVENTFD, &arg));
 	arg = (struct pld_sim_signal_eventfd){
 		.size = sizeof(arg),
 		.flags = PLD_SIGNAL_ASK | PLD_SIGNAL_END,
 		.cookie = 1,
 	};
-	EXPECT_EQ(-EINVAL, sim_ioctl(self->fd, PLD_IOC_SIGNAL_EVENTFD, &arg));
-	EXPECT_EQ(0, sim_load(&self->bell->waiters));
+	EXPECT_EQ(-EINVAL, sim_ioctl(self->w.fd, PLD_IOC_SIGNAL_EVENTFD, &arg));
+	EXPECT_EQ(0, sim_load(&self->w.bell->waiters));
 	EXPECT_EQ(0, take(self->event));
 }
 
@@ -706,7 +657,7 @@ TEST_F_TIMEOUT(events, killed_ranks_leave_nothing, 120)
 {
 	long long references = steady_references();
 	unsigned int seed = 11;
-	const struct pld_sim_doorbell *bell = sim_doorbell(self->fd, 1);
+	const struct pld_sim_doorbell *bell = sim_doorbell(self->w.fd, 1);
 	int log = kernel_log_open();
 
 	ASSERT_NE(MAP_FAILED, bell);
@@ -733,8 +684,8 @@ TEST_F_TIMEOUT(events, killed_ranks_leave_nothing, 120)
 /* The doorbell of a killed rank, as its peer sees it. */
 TEST_F(events, killed_ranks_waiters_are_none)
 {
-	const struct pld_sim_doorbell *bell = sim_doorbell(self->fd, 1);
-	struct ringer r = { self->domain, self->win };
+	const struct pld_sim_doorbell *bell = sim_doorbell(self->w.fd, 1);
+	struct ringer r = { self->w.domain, self->w.win };
 	struct peer p;
 
 	ASSERT_NE(MAP_FAILED, bell);
@@ -750,8 +701,8 @@ static void *ring_all_the_time(void *arg)
 {
 	FIXTURE_DATA(events) *self = arg;
 
-	for (int i = 0; !sim_load((__u32 *)&self->cell[100]); i++)
-		notify(self, 0, i % 3);
+	for (int i = 0; !sim_load((__u32 *)&self->w.cell[100]); i++)
+		notify(&self->w, 0, i % 3);
 	return NULL;
 }
 
@@ -765,21 +716,22 @@ TEST_F(events, threads_ring_while_signals_come_and_go)
 	for (int i = 0; i < 300; i++) {
 		int fence;
 
-		ASSERT_EQ(0, sim_arm(self->fd, 0, &c, 1));
-		ASSERT_EQ(0, sim_signal(self->fd, 0, &c, 1, self->event, NEVER,
-					&cookie));
-		fence = sim_fence(self->fd, 0, &c, 1, sim_after(SIM_SEC));
+		ASSERT_EQ(0, sim_arm(self->w.fd, 0, &c, 1));
+		ASSERT_EQ(0, sim_signal(self->w.fd, 0, &c, 1, self->event,
+					NEVER, &cookie));
+		fence = sim_fence(self->w.fd, 0, &c, 1, sim_after(SIM_SEC));
 		ASSERT_LE(0, fence);
 		close(fence);
-		ASSERT_NE(INT32_MIN, sim_signal_result(self->fd, PLD_SIGNAL_END,
-						       cookie, NULL));
+		ASSERT_NE(INT32_MIN,
+			  sim_signal_result(self->w.fd, PLD_SIGNAL_END, cookie,
+					    NULL));
 	}
-	__atomic_store_n(&self->cell[100], 1, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&self->w.cell[100], 1, __ATOMIC_SEQ_CST);
 	ASSERT_EQ(0, pthread_join(thread, NULL));
-	EXPECT_EQ(0, sim_arm(self->fd, 0, NULL, 0));
+	EXPECT_EQ(0, sim_arm(self->w.fd, 0, NULL, 0));
 	/* Closed fences wait on for their conditions. */
-	notify(self, 0, 2);
-	EXPECT_TRUE(sim_until(&self->bell->waiters, 0));
+	notify(&self->w, 0, 2);
+	EXPECT_TRUE(sim_until(&self->w.bell->waiters, 0));
 }
 
 PLD_TEST_MAIN

@@ -6,8 +6,6 @@
  *
  * This process is rank 0, whose cells are watched.
  */
-#include <poll.h>
-
 #include <linux/dma-buf.h>
 #include <linux/sync_file.h>
 #if __has_include(<drm/drm.h>)
@@ -17,77 +15,29 @@
 #endif
 
 #include "pld_counters.h"
-#include "pld_test.h"
-
-#define MOST PLD_SIM_MAX_CONDITIONS
-#define HANG_MS 20000
-#define SHORT_MS 30
+#include "pld_watched.h"
 
 FIXTURE(fence)
 {
-	int domain;
-	int fd;
-	int peer_fd;
-	struct pld_sim_window_alloc win;
-	__s32 *cell;
-	const struct pld_sim_doorbell *bell;
+	struct watched w;
 };
 
 FIXTURE_SETUP(fence)
 {
-	self->domain = sim_domain(3);
-	ASSERT_LE(0, self->domain);
-	ASSERT_EQ(0, sim_alloc(self->domain, SIM_PAGE, PLD_WINDOW_SIGNAL,
-			       &self->win));
-	self->fd = sim_member(self->domain, 0);
-	ASSERT_LE(0, self->fd);
-	self->peer_fd = sim_member(self->domain, 2);
-	ASSERT_LE(0, self->peer_fd);
-	self->cell = sim_map(self->fd, &self->win, 0);
-	ASSERT_NE(MAP_FAILED, self->cell);
-	self->bell = sim_doorbell(self->fd, 0);
-	ASSERT_NE(MAP_FAILED, self->bell);
+	watched_setup(_metadata, &self->w);
 }
 
 FIXTURE_TEARDOWN(fence)
 {
-	close(self->fd);
-	close(self->peer_fd);
-	close(self->domain);
-}
-
-static struct pld_sim_condition at(FIXTURE_DATA(fence) * self, __u64 cell,
-				   __s32 expected)
-{
-	return (struct pld_sim_condition){
-		.offset = cell * sizeof(__s32),
-		.window = self->win.window,
-		.cmp = PLD_SIM_CMP_GE,
-		.expected = expected,
-	};
-}
-
-/* As a notifier does: changes the cell, and rings when the word says so. */
-static void notify(FIXTURE_DATA(fence) * self, __u64 cell, __s32 value)
-{
-	__atomic_store_n(&self->cell[cell], value, __ATOMIC_SEQ_CST);
-	if (sim_load(&self->bell->waiters))
-		sim_ring(self->peer_fd, self->win.window, 0, cell * 4);
+	watched_teardown(&self->w);
 }
 
 /* A fence for one cell; its deadline is far away. */
 static int fence_of(FIXTURE_DATA(fence) * self, __u64 cell, __s32 expected)
 {
-	struct pld_sim_condition c = at(self, cell, expected);
+	struct pld_sim_condition c = GE(cell, expected);
 
-	return sim_fence(self->fd, 0, &c, 1, sim_after(9 * SIM_SEC));
-}
-
-static int readable(int fd, int timeout_ms)
-{
-	struct pollfd p = { .fd = fd, .events = POLLIN };
-
-	return poll(&p, 1, timeout_ms) < 0 ? -errno : p.revents;
+	return sim_fence(self->w.fd, 0, &c, 1, sim_after(9 * SIM_SEC));
 }
 
 /* 0 before it has signalled, 1 when all is well, or a negative errno. */
@@ -111,37 +61,37 @@ TEST_F(fence, signals_when_the_condition_holds)
 
 	ASSERT_LE(0, fence);
 	EXPECT_EQ(FD_CLOEXEC, fcntl(fence, F_GETFD));
-	EXPECT_EQ(1, sim_load(&self->bell->waiters));
+	EXPECT_EQ(1, sim_load(&self->w.bell->waiters));
 	EXPECT_EQ(0, readable(fence, SHORT_MS));
 	EXPECT_EQ(0, status_of(fence));
-	notify(self, 3, 4);
+	notify(&self->w, 3, 4);
 	EXPECT_EQ(0, readable(fence, 0));
-	notify(self, 3, 5);
+	notify(&self->w, 3, 5);
 	EXPECT_EQ(POLLIN, readable(fence, HANG_MS));
 	EXPECT_EQ(1, status_of(fence));
-	EXPECT_EQ(0, sim_load(&self->bell->waiters));
+	EXPECT_EQ(0, sim_load(&self->w.bell->waiters));
 	/* For good. */
-	notify(self, 3, 0);
+	notify(&self->w, 3, 0);
 	EXPECT_EQ(1, status_of(fence));
 	close(fence);
 }
 
 TEST_F(fence, of_what_holds_already_has_signalled)
 {
-	struct pld_sim_condition c[] = { at(self, 0, 1), at(self, 1, 0) };
+	struct pld_sim_condition c[] = { GE(0, 1), GE(1, 0) };
 	int fence;
 
-	fence = sim_fence(self->fd, PLD_WAIT_ANY, c, 2, sim_after(SIM_SEC));
+	fence = sim_fence(self->w.fd, PLD_WAIT_ANY, c, 2, sim_after(SIM_SEC));
 	ASSERT_LE(0, fence);
 	EXPECT_EQ(1, status_of(fence));
 	EXPECT_EQ(POLLIN, readable(fence, 0));
 	close(fence);
 	/* A deadline that has passed is one look. */
-	fence = sim_fence(self->fd, 0, c + 1, 1, 1);
+	fence = sim_fence(self->w.fd, 0, c + 1, 1, 1);
 	ASSERT_LE(0, fence);
 	EXPECT_EQ(1, status_of(fence));
 	close(fence);
-	fence = sim_fence(self->fd, 0, c, 2, 1);
+	fence = sim_fence(self->w.fd, 0, c, 2, 1);
 	ASSERT_LE(0, fence);
 	EXPECT_EQ(-ETIMEDOUT, status_of(fence));
 	close(fence);
@@ -149,15 +99,15 @@ TEST_F(fence, of_what_holds_already_has_signalled)
 
 TEST_F(fence, carries_ETIMEDOUT_after_its_deadline)
 {
-	struct pld_sim_condition c = at(self, 0, 1);
+	struct pld_sim_condition c = GE(0, 1);
 	__s64 deadline = sim_after(60 * SIM_MS);
-	int fence = sim_fence(self->fd, 0, &c, 1, deadline);
+	int fence = sim_fence(self->w.fd, 0, &c, 1, deadline);
 
 	ASSERT_LE(0, fence);
 	EXPECT_EQ(POLLIN, readable(fence, HANG_MS));
 	EXPECT_LE(deadline, sim_now());
 	EXPECT_EQ(-ETIMEDOUT, status_of(fence));
-	notify(self, 0, 1);
+	notify(&self->w, 0, 1);
 	EXPECT_EQ(-ETIMEDOUT, status_of(fence));
 	close(fence);
 }
@@ -167,20 +117,21 @@ TEST_F(fence, deadline_is_mandatory_and_near)
 	struct pld_sim_condition c[MOST + 1];
 
 	for (int i = 0; i <= MOST; i++)
-		c[i] = at(self, i, 0);
-	EXPECT_EQ(-EINVAL, sim_fence(self->fd, 0, c, 1, 0));
-	EXPECT_EQ(-EINVAL, sim_fence(self->fd, 0, c, 1, -1));
-	EXPECT_EQ(-EINVAL, sim_fence(self->fd, 0, c, 1, INT64_MIN));
-	EXPECT_EQ(-ERANGE, sim_fence(self->fd, 0, c, 1, INT64_MAX));
+		c[i] = GE(i, 0);
+	EXPECT_EQ(-EINVAL, sim_fence(self->w.fd, 0, c, 1, 0));
+	EXPECT_EQ(-EINVAL, sim_fence(self->w.fd, 0, c, 1, -1));
+	EXPECT_EQ(-EINVAL, sim_fence(self->w.fd, 0, c, 1, INT64_MIN));
+	EXPECT_EQ(-ERANGE, sim_fence(self->w.fd, 0, c, 1, INT64_MAX));
 	EXPECT_EQ(-ERANGE,
-		  sim_fence(self->fd, 0, c, 1,
+		  sim_fence(self->w.fd, 0, c, 1,
 			    sim_after(PLD_SIM_MAX_FENCE_NS + SIM_HANG)));
-	EXPECT_EQ(-EINVAL, sim_fence(self->fd, 0, c, 0, sim_after(SIM_SEC)));
+	EXPECT_EQ(-EINVAL, sim_fence(self->w.fd, 0, c, 0, sim_after(SIM_SEC)));
 	EXPECT_EQ(-EINVAL,
-		  sim_fence(self->fd, 0, c, MOST + 1, sim_after(SIM_SEC)));
-	EXPECT_EQ(-EFAULT, sim_fence(self->fd, 0, NULL, 1, sim_after(SIM_SEC)));
-	EXPECT_EQ(0, sim_load(&self->bell->waiters));
-	EXPECT_EQ(0, close(sim_fence(self->fd, 0, c, MOST,
+		  sim_fence(self->w.fd, 0, c, MOST + 1, sim_after(SIM_SEC)));
+	EXPECT_EQ(-EFAULT,
+		  sim_fence(self->w.fd, 0, NULL, 1, sim_after(SIM_SEC)));
+	EXPECT_EQ(0, sim_load(&self->w.bell->waiters));
+	EXPECT_EQ(0, close(sim_fence(self->w.fd, 0, c, MOST,
 				     sim_after(PLD_SIM_MAX_FENCE_NS))));
 }
 
@@ -221,7 +172,7 @@ TEST_F(fence, carries_ENOTCONN_when_the_rank_leaves)
 	int fence = fence_of(self, 0, 1);
 
 	ASSERT_LE(0, fence);
-	EXPECT_EQ(0, sim_leave(self->fd));
+	EXPECT_EQ(0, sim_leave(self->w.fd));
 	EXPECT_EQ(-ENOTCONN, status_of(fence));
 	EXPECT_EQ(-ENOTCONN, fence_of(self, 0, 1));
 	close(fence);
@@ -249,7 +200,7 @@ static int send_a_fence(struct peer *self, void *arg)
 
 TEST_F(fence, outlives_a_killed_rank_and_says_so)
 {
-	struct job job = { .domain = self->domain, .win = self->win };
+	struct job job = { .domain = self->w.domain, .win = self->w.win };
 	int sock[2], fence;
 	struct peer p;
 
@@ -292,19 +243,19 @@ TEST_F(fence, merged_signals_when_both_have_whichever_is_first)
 	for (int first = 0; first < 2; first++) {
 		int fence[2], both;
 
-		notify(self, 0, 0);
-		notify(self, 1, 0);
+		notify(&self->w, 0, 0);
+		notify(&self->w, 1, 0);
 		fence[0] = fence_of(self, 0, 1);
 		fence[1] = fence_of(self, 1, 1);
 		both = merge(fence[0], fence[1]);
 		ASSERT_LE(0, both);
 		EXPECT_EQ(0, status_of(both));
-		notify(self, first, 1);
+		notify(&self->w, first, 1);
 		EXPECT_EQ(1, status_of(fence[first]));
 		EXPECT_EQ(0, status_of(fence[!first]));
 		EXPECT_EQ(0, readable(both, SHORT_MS));
 		EXPECT_EQ(0, status_of(both));
-		notify(self, !first, 1);
+		notify(&self->w, !first, 1);
 		EXPECT_EQ(POLLIN, readable(both, HANG_MS));
 		EXPECT_EQ(1, status_of(both));
 		close(fence[0]);
@@ -315,7 +266,7 @@ TEST_F(fence, merged_signals_when_both_have_whichever_is_first)
 
 TEST_F(fence, merged_carries_the_error_of_one)
 {
-	struct pld_sim_condition c = at(self, 1, 1);
+	struct pld_sim_condition c = GE(1, 1);
 	int good = fence_of(self, 0, 1), late, both;
 	struct sync_fence_info each[2] = { 0 };
 	struct sync_file_info info = {
@@ -323,12 +274,12 @@ TEST_F(fence, merged_carries_the_error_of_one)
 		.sync_fence_info = (uintptr_t)each,
 	};
 
-	late = sim_fence(self->fd, 0, &c, 1, sim_after(50 * SIM_MS));
+	late = sim_fence(self->w.fd, 0, &c, 1, sim_after(50 * SIM_MS));
 	both = merge(good, late);
 	ASSERT_LE(0, both);
 	close(good);
 	close(late);
-	notify(self, 0, 1);
+	notify(&self->w, 0, 1);
 	EXPECT_EQ(POLLIN, readable(both, HANG_MS));
 	ASSERT_EQ(0, ioctl(both, SYNC_IOC_FILE_INFO, &info));
 	EXPECT_EQ(2, info.num_fences);
@@ -424,7 +375,7 @@ TEST_F(fence, drm_driver_waits_for_it)
 
 	EXPECT_EQ(-EBUSY, vgem_attach(card, handle));
 	EXPECT_EQ(0, readable(buffer, SHORT_MS));
-	notify(self, 0, 1);
+	notify(&self->w, 0, 1);
 	EXPECT_EQ(POLLIN, readable(buffer, HANG_MS));
 	EXPECT_EQ(0, vgem_attach(card, handle));
 	close(buffer);
@@ -462,7 +413,7 @@ TEST_F(fence, drm_syncobj_takes_it)
 	wait.handles = (uintptr_t)&create.handle;
 	EXPECT_EQ(-1, ioctl(card, DRM_IOCTL_SYNCOBJ_WAIT, &wait));
 	EXPECT_EQ(ETIME, errno);
-	notify(self, 0, 1);
+	notify(&self->w, 0, 1);
 	wait.timeout_nsec = sim_after(SIM_HANG);
 	EXPECT_EQ(0, ioctl(card, DRM_IOCTL_SYNCOBJ_WAIT, &wait));
 	close(import.fd);
@@ -472,7 +423,7 @@ TEST_F(fence, drm_syncobj_takes_it)
 
 TEST_F(fence, descriptor_comes_last_or_not_at_all)
 {
-	struct pld_sim_condition c = at(self, 0, 1);
+	struct pld_sim_condition c = GE(0, 1);
 	struct pld_sim_signal_fence arg = {
 		.size = sizeof(arg),
 		.conditions = (uintptr_t)&c,
@@ -489,21 +440,21 @@ TEST_F(fence, descriptor_comes_last_or_not_at_all)
 	ASSERT_EQ(0, mprotect(map, SIM_PAGE, PROT_READ));
 	for (int i = 0; i < 2 * PLD_SIM_MAX_SIGNALS; i++)
 		ASSERT_EQ(-EFAULT,
-			  sim_ioctl(self->fd, PLD_IOC_SIGNAL_FENCE, map));
+			  sim_ioctl(self->w.fd, PLD_IOC_SIGNAL_FENCE, map));
 	EXPECT_EQ(before + 1, dup(0));
-	EXPECT_EQ(0, sim_load(&self->bell->waiters));
+	EXPECT_EQ(0, sim_load(&self->w.bell->waiters));
 }
 
 /* They wait on, for whoever else may have them, until their deadlines. */
 TEST_F(fence, closed_one_counts_until_its_deadline)
 {
-	struct pld_sim_condition c = at(self, 0, 1);
+	struct pld_sim_condition c = GE(0, 1);
 	int fence;
 
-	fence = sim_fence(self->fd, 0, &c, 1, sim_after(50 * SIM_MS));
+	fence = sim_fence(self->w.fd, 0, &c, 1, sim_after(50 * SIM_MS));
 	ASSERT_LE(0, fence);
 	close(fence);
-	EXPECT_TRUE(sim_until(&self->bell->waiters, 0));
+	EXPECT_TRUE(sim_until(&self->w.bell->waiters, 0));
 }
 
 TEST_F(fence, keeps_the_module_after_all_else_has_gone)

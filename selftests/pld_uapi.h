@@ -174,6 +174,18 @@ static inline int sim_wait(int fd, __u32 window, __u64 offset, __u32 cmp,
 	return ret;
 }
 
+/* Cell number @cell of a window, to be compared with @expected. */
+static inline struct pld_sim_condition sim_condition(__u32 window, __u64 cell,
+						     __u32 cmp, __s32 expected)
+{
+	return (struct pld_sim_condition){
+		.offset = cell * sizeof(__s32),
+		.window = window,
+		.cmp = cmp,
+		.expected = expected,
+	};
+}
+
 /* What a wait for several cells answers. */
 struct sim_answer {
 	__u32 index;

@@ -54,20 +54,10 @@ FIXTURE_TEARDOWN(several)
 	close(self->domain);
 }
 
-/* Cell number at of the signal window, as a condition. */
-static struct pld_sim_condition at(FIXTURE_DATA(several) * self, __u64 cell,
-				   __u32 cmp, __s32 expected)
-{
-	return (struct pld_sim_condition){
-		.offset = cell * sizeof(__s32),
-		.window = self->win.window,
-		.cmp = cmp,
-		.expected = expected,
-	};
-}
-
-#define GE(_cell, _expected) at(self, _cell, PLD_SIM_CMP_GE, _expected)
-#define EQ(_cell, _expected) at(self, _cell, PLD_SIM_CMP_EQ, _expected)
+#define GE(_cell, _expected) \
+	sim_condition(self->win.window, _cell, PLD_SIM_CMP_GE, _expected)
+#define EQ(_cell, _expected) \
+	sim_condition(self->win.window, _cell, PLD_SIM_CMP_EQ, _expected)
 
 /* One look: the result, and the condition and value that decided. */
 #define EXPECT_LOOK(_ret, _index, _value, _flags, ...)                     \
@@ -145,7 +135,7 @@ TEST_F(several, a_bad_condition_is_refused_wherever_it_is)
 		int error;
 		struct pld_sim_condition c;
 	} bad[] = {
-		{ -EINVAL, at(self, 0, 2, 0) },
+		{ -EINVAL, sim_condition(self->win.window, 0, 2, 0) },
 		{ -EINVAL, { .offset = 2, .window = self->win.window } },
 		{ -EINVAL, { .window = self->win.window, .__reserved = 1 } },
 		{ -ERANGE, GE(2048, 0) },
@@ -368,7 +358,8 @@ struct belled {
 static void *wait_until_stopped(void *arg)
 {
 	struct belled *b = arg;
-	struct pld_sim_condition c = at(b->self, 0, PLD_SIM_CMP_GE, 1);
+	struct pld_sim_condition c =
+		sim_condition(b->self->win.window, 0, PLD_SIM_CMP_GE, 1);
 
 	do {
 		__u32 bell = sim_load(&b->self->own_bell->bell);
