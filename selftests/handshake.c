@@ -110,11 +110,8 @@ static int open_side(struct side *s, int fd, __u32 peer,
 /* A wait that only its deadline has ended, with the answer there, has failed. */
 static int await_answer(struct side *s, wait_fn *wait, int i)
 {
-	struct pld_sim_condition condition = {
-		.window = s->win->window,
-		.cmp = PLD_SIM_CMP_EQ,
-		.expected = i,
-	};
+	struct pld_sim_condition condition =
+		sim_condition(s->win->window, 0, PLD_SIM_CMP_EQ, i);
 	__s64 start = sim_now();
 	__s64 pause = s->took ? rand_r(&s->seed) % s->took : 0;
 	__s64 deadline;
