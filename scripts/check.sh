@@ -182,8 +182,8 @@ guest_6_12()
 guest_6_1()
 {
 	local on_the_kernel="lib_allgather lib_dmabuf lib_domain lib_event lib_info \
-		lib_join lib_memcg lib_several lib_waiter lib_wake lib_drm \
-		lib_drm_export drm.sh"
+		lib_join lib_memcg lib_several lib_waiter lib_waiter_end \
+		lib_waiter_loops lib_wake lib_drm lib_drm_export drm.sh"
 
 	drop_in
 	guest 6.1 --add "$work/tree-install:/pld/tree" -- sh -c "

@@ -4,7 +4,6 @@
  * it says where not.
  */
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -12,13 +11,8 @@
 #include <linux/sync_file.h>
 #include <pld_event.h>
 
-#include "lib_fault.h"
-#include "lib_test.h"
-
 #define NRANKS 3
-#define HANG_MS 20000
-
-static struct shared *shared;
+#include "lib_polled.h"
 
 FIXTURE(event)
 {
@@ -28,29 +22,12 @@ FIXTURE(event)
 
 FIXTURE_SETUP(event)
 {
-	self->domain = make_domain(NRANKS);
-	ASSERT_NE(NULL, self->domain);
-	ASSERT_EQ(0, pld_alloc_signal(self->domain, PLD_SHAPE(NRANKS, 16),
-				      &self->buffer));
-	shared = make_shared();
-	ASSERT_NE(NULL, shared);
+	make_signals(_metadata, &self->domain, &self->buffer);
 }
 
 FIXTURE_TEARDOWN(event)
 {
 	pld_domain_destroy(self->domain);
-}
-
-static int view(void *buffer, pld_distributed_tensor *signal)
-{
-	return pld_window(buffer, PLD_SHAPE(NRANKS, 16), PLD_INT32, signal);
-}
-
-static int readable(int fd, int timeout_ms)
-{
-	struct pollfd p = { .fd = fd, .events = POLLIN };
-
-	return poll(&p, 1, timeout_ms) == 1 && p.revents == POLLIN;
 }
 
 static int status_of(int fence)

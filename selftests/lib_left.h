@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a process has open and mapped, to see that nothing is left behind.
+ * What a process has open, mapped and running, to see that nothing is left behind.
  */
 #ifndef PLD_LIB_LEFT_H
 #define PLD_LIB_LEFT_H
@@ -9,9 +9,9 @@
 #include <malloc.h>
 #include <stdio.h>
 
-static inline int count_files(void)
+static inline int count_entries(const char *folder)
 {
-	DIR *dir = opendir("/proc/self/fd");
+	DIR *dir = opendir(folder);
 	int count = 0;
 
 	while (dir && readdir(dir))
@@ -19,6 +19,16 @@ static inline int count_files(void)
 	if (dir)
 		closedir(dir);
 	return count;
+}
+
+static inline int count_files(void)
+{
+	return count_entries("/proc/self/fd");
+}
+
+static inline int count_threads(void)
+{
+	return count_entries("/proc/self/task");
 }
 
 static inline int count_mappings(void)
