@@ -168,12 +168,12 @@ drop_in()
 guest_6_12()
 {
 	guest 6.12 -- sh -c "
-		sed -i -E '/:(usage.sh|seen.sh|usage_drm.sh|lib_join|lib_join_trust)\$/d' \
+		sed -i -E '/:(usage.sh|seen.sh|usage_drm.sh|lib_join(_trust|_garbage)?)\$/d' \
 			selftests/kselftest-list.txt
 		status=0
 		PLD_PLATFORM=kmod selftests/kselftest-run || status=1
-		PLD_PLATFORM=memfd selftests/kselftest-run lib_dmabuf \
-			lib_drm lib_drm_export || status=1
+		PLD_PLATFORM=memfd selftests/kselftest-run lib_dmabuf_export \
+			lib_dmabuf_import lib_drm lib_drm_export || status=1
 		exit \$status"
 }
 
@@ -181,9 +181,10 @@ guest_6_12()
 # moves data in user space is the same as on 6.12.
 guest_6_1()
 {
-	local on_the_kernel="lib_allgather lib_dmabuf lib_domain lib_event lib_info \
-		lib_join lib_memcg lib_several lib_waiter lib_waiter_end \
-		lib_waiter_loops lib_wake lib_drm lib_drm_export drm.sh"
+	local on_the_kernel="lib_allgather lib_dmabuf_export lib_dmabuf_import \
+		lib_domain lib_event lib_info lib_join lib_memcg \
+		lib_several lib_waiter lib_waiter_end lib_waiter_loops lib_wake \
+		lib_drm lib_drm_export drm.sh"
 
 	drop_in
 	guest 6.1 --add "$work/tree-install:/pld/tree" -- sh -c "

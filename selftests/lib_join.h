@@ -138,7 +138,7 @@ static int gather(pld_domain *domain, void *arg)
 }
 
 /* Until somebody breaks the domain. */
-static int wait_long(pld_domain *domain, void *arg)
+static inline int wait_long(pld_domain *domain, void *arg)
 {
 	struct served *served = arg;
 	pld_distributed_tensor signal;

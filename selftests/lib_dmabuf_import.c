@@ -78,7 +78,8 @@ static int from_udmabuf(size_t bytes)
 
 	if (device < 0)
 		return -1;
-	memfd = memfd_create("lib_dmabuf", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	memfd = memfd_create("lib_dmabuf_import",
+			     MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	create.memfd = (unsigned int)memfd;
 	if (memfd >= 0 && !ftruncate(memfd, (off_t)bytes) &&
 	    !fcntl(memfd, F_ADD_SEALS, F_SEAL_SHRINK))
@@ -145,8 +146,6 @@ static void close_all(int *fds)
 		fds[rank] = -1;
 	}
 }
-
-/* ---- import ---- */
 
 /*
  * Each rank sees the next one's bytes, and then puts new ones there.
@@ -316,7 +315,7 @@ static int come_in_as_1(const char *path)
 TEST_F(dmabuf, who_comes_in_leaves_imported_signals_as_they_are)
 {
 	const pld_serve_options options = {
-		.path = "/tmp/lib_dmabuf.socket",
+		.path = "/tmp/lib_dmabuf_import.socket",
 		.ranks = (int[]){ 1 },
 		.nranks = 1,
 		.kernel = find_seven,
@@ -490,36 +489,27 @@ TEST_F(dmabuf, two_ranks_may_share_a_dma_buf)
 	}
 }
 
-/* ---- refusals that need no dma-buf ---- */
+/* ---- what is refused, and told ---- */
 
-FIXTURE(plain)
+FIXTURE(import)
 {
 	pld_domain *domain;
-	pld_window_buffer *buffer;
-	bool exports;
 };
 
-FIXTURE_SETUP(plain)
+FIXTURE_SETUP(import)
 {
-	int fd;
-
 	self->domain = make_domain(NRANKS);
 	ASSERT_NE(NULL, self->domain);
-	ASSERT_EQ(0, pld_alloc_window_buffer(self->domain, BYTES - 1,
-					     &self->buffer));
-	self->exports = !pld_window_export(self->buffer, 0, 0, 0, &fd);
-	if (self->exports)
-		close(fd);
 }
 
-FIXTURE_TEARDOWN(plain)
+FIXTURE_TEARDOWN(import)
 {
 	pld_domain_destroy(self->domain);
 }
 
-TEST_F(plain, import_refuses_what_is_no_dma_buf)
+TEST_F(import, import_refuses_what_is_no_dma_buf)
 {
-	int memfd = memfd_create("lib_dmabuf", MFD_CLOEXEC);
+	int memfd = memfd_create("lib_dmabuf_import", MFD_CLOEXEC);
 	int file = open("/dev/null", O_RDWR | O_CLOEXEC), closed = dup(file);
 	pld_window_buffer *none = NULL;
 	char text[PLD_MESSAGE_BYTES];
@@ -558,7 +548,7 @@ TEST_F(plain, import_refuses_what_is_no_dma_buf)
 	close(file);
 }
 
-TEST_F(plain, import_refuses_arguments_that_make_no_sense)
+TEST_F(import, import_refuses_arguments_that_make_no_sense)
 {
 	int fds[NRANKS] = { -1, -1, -1 };
 	pld_window_buffer *none;
@@ -580,7 +570,7 @@ TEST_F(plain, import_refuses_arguments_that_make_no_sense)
 	EXPECT_EQ(0, pld_window_import(self->domain, BYTES, fds, &none));
 }
 
-TEST_F(plain, read_only_dma_buf_is_refused)
+TEST_F(import, read_only_dma_buf_is_refused)
 {
 	int fds[NRANKS] = { -1, heap_with(BYTES, O_RDONLY), -1 };
 	pld_window_buffer *none;
@@ -593,7 +583,7 @@ TEST_F(plain, read_only_dma_buf_is_refused)
 	close(fds[1]);
 }
 
-TEST_F(plain, what_drivers_lack_is_told)
+TEST_F(import, what_drivers_lack_is_told)
 {
 	static const struct {
 		__u32 lacks;
@@ -640,7 +630,7 @@ static int wait_unseen(pld_domain *domain, void *buffer)
 	return 0;
 }
 
-TEST_F(plain, wait_that_the_kernel_cannot_see_says_so)
+TEST_F(import, wait_that_the_kernel_cannot_see_says_so)
 {
 	int exporter = exporter_open(), fds[NRANKS];
 	pld_window_buffer *buffer;
@@ -654,145 +644,6 @@ TEST_F(plain, wait_that_the_kernel_cannot_see_says_so)
 	for (int rank = 0; rank < NRANKS; rank++)
 		close(fds[rank]);
 	close(exporter);
-}
-
-TEST_F(plain, export_refuses_what_is_not_there)
-{
-	int fd = -7;
-
-	EXPECT_REFUSED(-EINVAL,
-		       "pld_window_export: buffer and fd must not be NULL",
-		       pld_window_export(NULL, 0, 0, 0, &fd));
-	EXPECT_REFUSED(-EINVAL,
-		       "pld_window_export: buffer and fd must not be NULL",
-		       pld_window_export(self->buffer, 0, 0, 0, NULL));
-	EXPECT_REFUSED(-ERANGE, "pld_window_export: rank is 3, wanted 0 to 2",
-		       pld_window_export(self->buffer, NRANKS, 0, 0, &fd));
-	EXPECT_REFUSED(-ERANGE, "pld_window_export: rank is -1, wanted 0 to 2",
-		       pld_window_export(self->buffer, -1, 0, 0, &fd));
-	EXPECT_REFUSED(-EINVAL,
-		       "pld_window_export: offset is 8 and bytes is 0, wanted multiples of 4096",
-		       pld_window_export(self->buffer, 0, 8, 0, &fd));
-	EXPECT_REFUSED(-EINVAL,
-		       "pld_window_export: offset is 0 and bytes is 12287, wanted multiples of 4096",
-		       pld_window_export(self->buffer, 0, 0, BYTES - 1, &fd));
-	EXPECT_REFUSED(-ERANGE,
-		       "pld_window_export: offset is 12288 and bytes is 0, wanted at most 12288 bytes in all",
-		       pld_window_export(self->buffer, 0, BYTES, 0, &fd));
-	EXPECT_REFUSED(-ERANGE,
-		       "pld_window_export: offset is 4096 and bytes is 12288, wanted at most 12288 bytes in all",
-		       pld_window_export(self->buffer, 0, PAGE, BYTES, &fd));
-	EXPECT_EQ(-7, fd);
-}
-
-TEST_F(plain, export_without_udmabuf_says_so)
-{
-	int fd;
-
-	if (strcmp(pld_domain_platform(self->domain), "memfd") ||
-	    !access("/dev/udmabuf", F_OK))
-		SKIP(return, "exports work here");
-	EXPECT_REFUSED(-EOPNOTSUPP,
-		       "pld_window_export: platform memfd: the kernel has no /dev/udmabuf (CONFIG_UDMABUF); platform kmod needs none",
-		       pld_window_export(self->buffer, 0, 0, 0, &fd));
-}
-
-TEST_F(plain, more_than_udmabuf_takes_is_EFBIG)
-{
-	pld_window_buffer *large;
-	int fd;
-
-	if (!self->exports || strcmp(pld_domain_platform(self->domain), "memfd"))
-		SKIP(return, "no platform memfd with udmabuf");
-	/* udmabuf's limit is 64 MiB where nobody has set another. */
-	ASSERT_EQ(0, pld_alloc_window_buffer(self->domain, (64u << 20) + PAGE,
-					     &large));
-	EXPECT_REFUSED(-EFBIG,
-		       "pld_window_export: platform memfd: /dev/udmabuf does not take 67112960 bytes; its limit is in /sys/module/udmabuf/parameters/size_limit_mb",
-		       pld_window_export(large, 0, 0, 0, &fd));
-	pld_free_window_buffer(large);
-}
-
-/* ---- export ---- */
-
-static int fill_own(pld_domain *domain, void *buffer)
-{
-	pld_distributed_tensor bytes;
-
-	PLD_TRY(pld_window(buffer, PLD_SHAPE(BYTES - 1), PLD_UINT8, &bytes));
-	golden_fill(bytes.data, BYTES - 1, (unsigned int)pld_rank(domain));
-	return 0;
-}
-
-TEST_F(plain, export_shows_each_ranks_memory_beyond_the_domains_end)
-{
-	unsigned char *seen[NRANKS], *part;
-	int fd;
-
-	if (!self->exports)
-		SKIP(return, "this kernel and platform export nothing");
-	RUN(self->domain, fill_own, self->buffer);
-	for (int rank = 0; rank < NRANKS; rank++) {
-		ASSERT_EQ(0, pld_window_export(self->buffer, rank, 0, 0, &fd));
-		EXPECT_EQ(FD_CLOEXEC, fcntl(fd, F_GETFD));
-		EXPECT_EQ(BYTES, lseek(fd, 0, SEEK_END));
-		seen[rank] = mmap(NULL, BYTES, PROT_READ | PROT_WRITE,
-				  MAP_SHARED, fd, 0);
-		ASSERT_NE(MAP_FAILED, seen[rank]);
-		close(fd);
-	}
-	ASSERT_EQ(0, pld_window_export(self->buffer, 1, PAGE, PAGE, &fd));
-	EXPECT_EQ(PAGE, lseek(fd, 0, SEEK_END));
-	part = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	ASSERT_NE(MAP_FAILED, part);
-	close(fd);
-	EXPECT_EQ(0, memcmp(part, seen[1] + PAGE, PAGE));
-	pld_domain_destroy(self->domain);
-	self->domain = NULL;
-	for (int rank = 0; rank < NRANKS; rank++)
-		EXPECT_EQ(BYTES - 1, golden_differs(seen[rank], BYTES - 1,
-						    (unsigned int)rank));
-	part[0] ^= 0xff;
-	EXPECT_EQ(part[0], seen[1][PAGE]);
-}
-
-/* A child of a rank has none of its rights. */
-static int child_is_refused(pld_window_buffer *buffer)
-{
-	pid_t child = fork();
-	int fd, status;
-
-	if (!child)
-		_exit(pld_window_export(buffer, 0, 0, 0, &fd) == -EPERM ? 0 : 1);
-	CHECK(waitpid(child, &status, 0) == child);
-	CHECK_EQ(0, status);
-	return 0;
-}
-
-static int export_as_rank(pld_domain *domain, void *buffer)
-{
-	int me = pld_rank(domain), fd;
-	const unsigned char *seen;
-
-	PLD_TRY(child_is_refused(buffer));
-	if (!strcmp(pld_domain_platform(domain), "memfd")) {
-		CHECK_REFUSED(-EOPNOTSUPP,
-			      "pld_window_export: platform memfd exports on the host side only, not in a rank",
-			      pld_window_export(buffer, me, 0, 0, &fd));
-		return 0;
-	}
-	CHECK_EQ(0, pld_window_export(buffer, (me + 1) % NRANKS, 0, 0, &fd));
-	seen = mmap(NULL, BYTES, PROT_READ, MAP_SHARED, fd, 0);
-	CHECK(seen != MAP_FAILED);
-	CHECK_EQ(BYTES - 1, golden_differs(seen, BYTES - 1,
-					   (unsigned int)(me + 1) % NRANKS));
-	return 0;
-}
-
-TEST_F(plain, rank_exports_and_its_child_does_not)
-{
-	RUN(self->domain, fill_own, self->buffer);
-	RUN(self->domain, export_as_rank, self->buffer);
 }
 
 static int import_as_rank(pld_domain *domain, void *arg)
@@ -809,24 +660,9 @@ static int import_as_rank(pld_domain *domain, void *arg)
 	return 0;
 }
 
-TEST_F(plain, rank_does_not_import)
+TEST_F(import, rank_does_not_import)
 {
 	RUN(self->domain, import_as_rank, NULL);
-}
-
-TEST_F(plain, part_of_imported_memory_is_not_exported)
-{
-	int fds[NRANKS] = { -1, -1, -1 }, fd;
-	pld_window_buffer *buffer;
-
-	if (!self->exports)
-		SKIP(return, "this kernel and platform export nothing");
-	ASSERT_EQ(0, pld_window_export(self->buffer, 1, 0, 0, &fds[2]));
-	ASSERT_EQ(0, pld_window_import(self->domain, BYTES, fds, &buffer));
-	EXPECT_REFUSED(-EINVAL,
-		       "pld_window_export: the memory of rank 2 was imported, wanted all of its 12288 bytes, not 8192",
-		       pld_window_export(buffer, 2, PAGE, 0, &fd));
-	close(fds[2]);
 }
 
 LIB_TEST_MAIN
