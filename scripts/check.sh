@@ -182,7 +182,7 @@ guest_6_12()
 guest_6_1()
 {
 	local on_the_kernel="lib_allgather lib_dmabuf_export lib_dmabuf_import \
-		lib_domain lib_event lib_info lib_join lib_memcg \
+		lib_domain lib_event lib_info lib_info_trust lib_join lib_memcg \
 		lib_several lib_waiter lib_waiter_end lib_waiter_loops lib_wake \
 		lib_drm lib_drm_export drm.sh"
 
