@@ -12,6 +12,8 @@
 #include "common/arguments.h"
 #include "common/program.h"
 
+const char devices_doc[] =
+	"device ids, one rank each, such as 0,1,2,3; 2 to 256, all different";
 const char platform_doc[] =
 	"auto (kmod when it can be used, else memfd), kmod, memfd, or a2a3sim, another name of auto (default: $PLD_PLATFORM, else auto)";
 const char dtype_doc[] =

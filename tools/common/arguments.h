@@ -25,7 +25,8 @@ enum {
 	{ NULL, 0, NULL, 0, NULL, 0 }
 /* clang-format on */
 
-/* What --platform and --dtype take. */
+/* What --devices, where it is required, --platform and --dtype take. */
+extern const char devices_doc[];
 extern const char platform_doc[];
 extern const char dtype_doc[];
 

@@ -36,9 +36,7 @@ enum {
 };
 
 static const struct argp_option words[] = {
-	{ "devices", 'd', "LIST", 0,
-	  "device ids, one rank each, such as 0,1,2,3; 2 to 256, all different",
-	  0 },
+	{ "devices", 'd', "LIST", 0, devices_doc, 0 },
 	{ "platform", 'p', "NAME", 0, platform_doc, 0 },
 	{ "mode", KEY_MODE, "MODE", 0,
 	  "hand (pull: stage, barrier, remote_load) or builtin (push: put, barrier, epilogue) (default: hand)",

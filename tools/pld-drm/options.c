@@ -19,9 +19,7 @@ enum {
 };
 
 static const struct argp_option words[] = {
-	{ "devices", 'd', "LIST", 0,
-	  "device ids, one rank each, such as 0,1,2,3; 2 to 256, all different",
-	  0 },
+	{ "devices", 'd', "LIST", 0, devices_doc, 0 },
 	{ "platform", 'p', "NAME", 0, platform_doc, 0 },
 	{ "drm", KEY_DRM, "NODE", 0,
 	  "the DRM device, such as /dev/dri/card0 (default: the first vgem device)",
