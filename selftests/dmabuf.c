@@ -37,6 +37,8 @@ TEST_F_TIMEOUT(dmabuf, thousand_cycles_leak_nothing, 120)
 	after = meminfo("MemAvailable");
 	EXPECT_EQ(self->used[2], device_memory_used(2));
 	EXPECT_EQ(self->used[3], device_memory_used(3));
+	if (has_kmemleak())
+		return;
 	/* A page of each of the 800 would be 3.2 MB, a dma-buf's struct 1 MB. */
 	EXPECT_GT(before + 2 * (long long)MB, before + before - after)
 	TH_LOG("available before %lld, after %lld", before, after);

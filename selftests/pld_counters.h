@@ -52,6 +52,15 @@ static inline long long meminfo(const char *name)
 	return line ? strtoll(line + 1, NULL, 10) * 1024 : -1;
 }
 
+/*
+ * Where kmemleak is, KASAN is too, which keeps what was freed for a while: there
+ * memory tells nothing, and kmemleak tells what has leaked.
+ */
+static inline int has_kmemleak(void)
+{
+	return !access("/sys/kernel/debug/kmemleak", F_OK);
+}
+
 /* Window bytes of a simulated device. */
 static inline long long device_memory_used(unsigned int id)
 {
