@@ -58,6 +58,7 @@ build()
 		-delete
 	rm -rf build/vmlinux build/vmlinux.a build/.tmp_vmlinux* modules log config
 	mkdir modules
+	cp build/modules.builtin modules
 }
 
 install_packages()
