@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <kselftest_harness.h>
 #include <pld.h>
@@ -118,6 +119,15 @@ static inline pld_domain *make_domain(int nranks)
 		return domain;
 	fprintf(stderr, "# domain of %d ranks: %s\n", nranks, pld_last_error());
 	return NULL;
+}
+
+/*
+ * DMA debugging forbids a second mapping where exporters hand memory over by
+ * mapping it, as the kernel's own do. libpld's are made for it.
+ */
+static inline bool second_mapping_is_forbidden(void)
+{
+	return !access("/sys/kernel/debug/dma-api", F_OK);
 }
 
 /* A platform that cannot be used skips all; one that is broken fails the tests. */
