@@ -12,6 +12,9 @@
 #include "common/arguments.h"
 #include "common/program.h"
 
+#define NS_PER_S 1e9
+#define LONGEST_TIMEOUT_S 1e9
+
 const char devices_doc[] =
 	"device ids, one rank each, such as 0,1,2,3; 2 to 256, all different";
 const char platform_doc[] =
@@ -195,6 +198,18 @@ int64_t parse_number(const char *option, const char *text, int64_t least,
 		usage_error("%s: '%s' is not a number from %lld to %lld",
 			    option, text, (long long)least, (long long)most);
 	return number;
+}
+
+int64_t parse_timeout(const char *text)
+{
+	char *end;
+	double seconds = strtod(text, &end);
+
+	if (end == text || *end || !(seconds > 0) ||
+	    !(seconds <= LONGEST_TIMEOUT_S) || seconds * NS_PER_S < 1)
+		usage_error("--timeout: '%s' is not a number of seconds above 0 and up to %g",
+			    text, LONGEST_TIMEOUT_S);
+	return (int64_t)(seconds * NS_PER_S);
 }
 
 pld_dtype parse_dtype(const char *name)

@@ -59,6 +59,9 @@ int parse_list(const char *option, const char *what, const char *one,
 int64_t parse_number(const char *option, const char *text, int64_t least,
 		     int64_t most);
 
+/* That of --timeout, in ns: seconds above 0. */
+int64_t parse_timeout(const char *text);
+
 /* That of --dtype. */
 pld_dtype parse_dtype(const char *name);
 

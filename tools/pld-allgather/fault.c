@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The kernels of kernels.c, each line as it is there but for the mistake. In
+ * The kernels of common/allgather.c, each line as it is there but for the mistake. In
  * comparing the two, one finds it.
  */
 #include <signal.h>

@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/allgather.h"
 #include "common/pattern.h"
 #include "job.h"
-#include "kernels.h"
 #include "moment.h"
 
 /* A rank's memory of its own. */

@@ -6,9 +6,9 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
+#include "common/failures.h"
 #include "common/ir.h"
 #include "common/program.h"
 #include "cost.h"
@@ -40,39 +40,12 @@ static void tell_what_runs(const struct options *options,
 	       options->iters == 1 ? "call" : "calls");
 }
 
-/* The cause first; the others mostly say that the cause reached them. */
+/* Of a wrong result the rank has told itself. */
 static void tell_failures(const struct options *options,
 			  const pld_rank_report *reports, int error)
 {
-	const char *cause = pld_last_error();
-	int others = 0;
-
-	if (error != JOB_WRONG_RESULT)
-		fprintf(stderr, "pld-allgather: %s\n", cause);
-	for (int rank = 0; rank < options->nranks; rank++) {
-		if (!reports[rank].error ||
-		    reports[rank].error == JOB_WRONG_RESULT ||
-		    !strcmp(reports[rank].message, cause))
-			continue;
-		others++;
-		if (options->verbose)
-			fprintf(stderr, "pld-allgather: %s\n",
-				reports[rank].message);
-	}
-	if (others && !options->verbose)
-		fprintf(stderr,
-			"pld-allgather: %d more %s failed for it; -v tells how\n",
-			others, others == 1 ? "rank" : "ranks");
-}
-
-/* Was there no rank to fail? */
-static bool never_started(const struct options *options,
-			  const pld_rank_report *reports)
-{
-	for (int rank = 0; rank < options->nranks; rank++)
-		if (!strcmp(reports[rank].message, pld_last_error()))
-			return false;
-	return true;
+	failures_tell(reports, options->nranks, error, JOB_WRONG_RESULT,
+		      options->verbose);
 }
 
 static double seconds(void)
@@ -123,7 +96,7 @@ static int run_ranks(const struct options *options, pld_domain *domain,
 	if (options->serve)
 		return serve(options, domain, job, reports, started);
 	error = pld_launch(domain, run_job, job, reports);
-	*started = !error || !never_started(options, reports);
+	*started = !error || !failures_never_started(reports, options->nranks);
 	return error;
 }
 
@@ -161,7 +134,7 @@ static int trace_mode(struct options *options, enum mode mode,
 
 	options->mode = mode;
 	error = pld_launch(domain, run_job, job, reports);
-	if (error && never_started(options, reports))
+	if (error && failures_never_started(reports, options->nranks))
 		return say_error();
 	if (error) {
 		tell_failures(options, reports, error);

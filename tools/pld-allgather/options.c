@@ -13,7 +13,6 @@
 #include "options.h"
 
 #define NS_PER_S INT64_C(1000000000)
-#define LONGEST_TIMEOUT_S 1e9
 #define LARGEST_TILE (1 << 30)
 /* A mistake that ends in a timeout is to be seen soon. */
 #define FAULT_TIMEOUT_NS NS_PER_S
@@ -98,18 +97,6 @@ static enum fault parse_fault(const char *name)
 		usage_error("--inject: '%s' is not wrong-slot, own-window, no-barrier, stage-offset, tile-source, window-source, dead-rank or missing-notify",
 			    name);
 	return (enum fault)fault;
-}
-
-static int64_t parse_timeout(const char *text)
-{
-	char *end;
-	double seconds = strtod(text, &end);
-
-	if (end == text || *end || !(seconds > 0) ||
-	    !(seconds <= LONGEST_TIMEOUT_S) || seconds * (double)NS_PER_S < 1)
-		usage_error("--timeout: '%s' is not a number of seconds above 0 and up to %g",
-			    text, LONGEST_TIMEOUT_S);
-	return (int64_t)(seconds * (double)NS_PER_S);
 }
 
 static error_t take_option(int key, char *value, struct argp_state *state)

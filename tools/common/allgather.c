@@ -2,7 +2,7 @@
 /*
  * The two allgathers, line by line as in PyPTO.
  */
-#include "kernels.h"
+#include "common/allgather.h"
 
 int allgather_hand(const pld_tensor *x, const pld_tensor *y,
 		   const pld_distributed_tensor *data,

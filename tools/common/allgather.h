@@ -3,8 +3,8 @@
  * The two allgathers. x is this rank's [1, SIZE] slice, data a [nranks, SIZE]
  * window, signal an INT32 [nranks, 1].
  */
-#ifndef PLD_ALLGATHER_KERNELS_H
-#define PLD_ALLGATHER_KERNELS_H
+#ifndef PLD_COMMON_ALLGATHER_H
+#define PLD_COMMON_ALLGATHER_H
 
 #include <pld.h>
 
