@@ -62,9 +62,11 @@ TOOLS := $(notdir $(patsubst %/,%,$(dir $(wildcard tools/*/main.c))))
 pld-drm_LIBS := $(DRM_LIBS)
 pld-info_LIBS := -ljansson
 pld-info_NEEDS := jansson.h of libjansson-dev
+pld-bench_LIBS := -ljansson -lm
+pld-bench_NEEDS := $(pld-info_NEEDS)
 HAS_JANSSON := $(shell $(CC) $(CPPFLAGS) -include jansson.h -fsyntax-only \
 	-x c /dev/null 2>/dev/null && echo y)
-SKIPPED_TOOLS := $(if $(HAS_JANSSON),,$(filter pld-info,$(TOOLS)))
+SKIPPED_TOOLS := $(if $(HAS_JANSSON),,$(filter pld-info pld-bench,$(TOOLS)))
 override TOOLS := $(filter-out $(SKIPPED_TOOLS) $(if $(DRM_LIBS),,pld-drm),\
 	$(TOOLS))
 TOOL_COMMON := $(patsubst %.c,$(O)/obj/%.o,$(wildcard tools/common/*.c))

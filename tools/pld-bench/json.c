@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The run as JSON. What a result does not have is null.
+ */
+#include <stdio.h>
+
+#include <jansson.h>
+
+#include "report.h"
+
+static json_t *if_measured(double number)
+{
+	return number < 0 ? json_null() : json_real(number);
+}
+
+static json_t *if_has(bool has, double number)
+{
+	return has ? json_real(number) : json_null();
+}
+
+static json_t *result_json(const struct result *result)
+{
+	bool has_bandwidth = result_has_bandwidth(result);
+
+	return json_pack("{s:s, s:I, s:I, s:I, s:o, s:I, s:f, s:f, s:f, s:o, s:o, s:o, s:o}",
+			 "operation", result->operation->name, "size",
+			 (json_int_t)result->bytes, "size_per_rank",
+			 (json_int_t)result->slice_bytes, "count",
+			 (json_int_t)result->count, "type",
+			 result->operation->sized
+				 ? json_string(pld_dtype_name(result->dtype))
+				 : json_null(),
+			 "iterations", (json_int_t)result->iterations,
+			 "time_us", result->us, "min_us", result->min_us,
+			 "max_us", result->max_us, "algbw_gbs",
+			 if_has(has_bandwidth, result_algbw(result)),
+			 "busbw_gbs",
+			 if_has(has_bandwidth, result_busbw(result)), "wrong",
+			 result->wrong < 0 ? json_null()
+					   : json_integer(result->wrong),
+			 "cpu_percent", if_measured(result->cpu_percent));
+}
+
+static json_t *report_json(const struct report *report, bool ok)
+{
+	const struct options *options = report->options;
+	json_t *devices = json_array(), *results = json_array();
+
+	for (int i = 0; i < options->nranks; i++)
+		json_array_append_new(devices,
+				      json_integer(options->devices[i]));
+	for (size_t i = 0; i < report->count; i++)
+		json_array_append_new(results, result_json(&report->results[i]));
+	return json_pack("{s:s, s:s, s:i, s:o, s:i, s:I, s:i, s:I, s:{s:o, s:o}, s:b, s:I, s:b, s:o}",
+			 "version", pld_version(), "platform", report->platform,
+			 "ranks", options->nranks, "devices", devices, "cpus",
+			 report->cpus, "warmups", (json_int_t)options->warmups,
+			 "rotate", options->rotate, "offset",
+			 (json_int_t)options->offset, "cache_line_ns", "before",
+			 if_measured(report->noise_before), "after",
+			 if_measured(report->noise_after), "noisy",
+			 report_is_noisy(report), "wrong",
+			 (json_int_t)report_wrong(report), "ok",
+			 ok && !report_wrong(report), "results", results);
+}
+
+bool json_print(const struct report *report, bool ok)
+{
+	json_t *json = report_json(report, ok);
+	bool printed = json && !json_dumpf(json, stdout, JSON_INDENT(1));
+
+	if (printed)
+		putchar('\n');
+	json_decref(json);
+	return printed;
+}

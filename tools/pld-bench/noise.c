@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Two processes, each bound to a CPU, hand a number to and fro.
+ */
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "job.h"
+#include "noise.h"
+
+#define BATCHES 31
+#define TURNS 200
+/* Where somebody else has the CPU, the other side may be away for long. */
+#define LONGEST_NS 2000000000
+
+static bool bind_to(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	return !sched_setaffinity(0, sizeof(set), &set);
+}
+
+static bool two_cpus(const cpu_set_t *allowed, int cpus[2])
+{
+	int found = 0;
+
+	for (int cpu = 0; cpu < CPU_SETSIZE && found < 2; cpu++)
+		if (CPU_ISSET(cpu, allowed))
+			cpus[found++] = cpu;
+	return found == 2;
+}
+
+/*
+ * Waits for a number; false when it does not come. Nothing but the number goes
+ * with the line, so no order is needed.
+ */
+static bool await(atomic_int *line, int number, int64_t deadline)
+{
+	for (unsigned int turn = 1;
+	     atomic_load_explicit(line, memory_order_relaxed) != number; turn++)
+		if (!(turn % 65536) && now_ns() > deadline)
+			return false;
+	return true;
+}
+
+static void answer(atomic_int *line, int cpu)
+{
+	int64_t deadline = now_ns() + LONGEST_NS;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (!bind_to(cpu))
+		_exit(1);
+	for (int i = 0; i < BATCHES * TURNS; i++) {
+		if (!await(line, 2 * i + 1, deadline))
+			_exit(1);
+		atomic_store_explicit(line, 2 * i + 2, memory_order_relaxed);
+	}
+	_exit(0);
+}
+
+static int ascending(const void *a, const void *b)
+{
+	const double *left = a, *right = b;
+
+	return (*left > *right) - (*left < *right);
+}
+
+static double ask(atomic_int *line, int cpu)
+{
+	int64_t deadline = now_ns() + LONGEST_NS;
+	double batches[BATCHES];
+
+	if (!bind_to(cpu))
+		return -1;
+	for (int i = 0; i < BATCHES; i++) {
+		int64_t start = now_ns();
+
+		for (int j = i * TURNS; j < (i + 1) * TURNS; j++) {
+			atomic_store_explicit(line, 2 * j + 1,
+					      memory_order_relaxed);
+			if (!await(line, 2 * j + 2, deadline))
+				return -1;
+		}
+		batches[i] = (double)(now_ns() - start) / (2 * TURNS);
+	}
+	qsort(batches, BATCHES, sizeof(*batches), ascending);
+	return batches[BATCHES / 2];
+}
+
+static double ask_child(atomic_int *line, const int cpus[2])
+{
+	double ns;
+	pid_t pid = fork();
+
+	if (!pid)
+		answer(line, cpus[1]);
+	if (pid < 0)
+		return -1;
+	ns = ask(line, cpus[0]);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	return ns;
+}
+
+double noise_measure(void)
+{
+	cpu_set_t allowed;
+	atomic_int *line;
+	int cpus[2];
+	double ns;
+
+	if (sched_getaffinity(0, sizeof(allowed), &allowed) ||
+	    !two_cpus(&allowed, cpus))
+		return -1;
+	line = mmap(NULL, sizeof(*line), PROT_READ | PROT_WRITE,
+		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (line == MAP_FAILED)
+		return -1;
+	ns = ask_child(line, cpus);
+	sched_setaffinity(0, sizeof(allowed), &allowed);
+	munmap(line, sizeof(*line));
+	return ns;
+}

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The command line, by glibc's argp. Letters are those of nccl-tests where it
+ * has the option.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/arguments.h"
+#include "common/program.h"
+#include "options.h"
+
+#define LARGEST_TILE (1 << 30)
+#define LARGEST_SIZE (INT64_C(1) << 40)
+#define MOST_CALLS 1000000000
+#define MOST_OFFSET 4096
+
+/* Options without a letter. */
+enum {
+	KEY_OSU = CHAR_MAX + 1,
+	KEY_CSV,
+	KEY_JSON,
+	KEY_PLOT,
+	KEY_ROTATE,
+	KEY_OFFSET,
+	KEY_TIMEOUT,
+	KEY_TILE,
+};
+
+static const struct argp_option words[] = {
+	{ "devices", 'd', "LIST", 0,
+	  "device ids, one rank each, such as 0,1,2,3; 2 to 256, all different",
+	  0 },
+	{ "platform", 'p', "NAME", 0, platform_doc, 0 },
+	{ "op", 'o', "LIST", 0,
+	  "what to measure: all, or some of allgather-hand, allgather-builtin, allgather-reuse, broadcast, reduce-scatter, allreduce-mesh, allreduce-two-phase, allreduce-ring, all-to-all, all-to-all-v, put, get, ping-pong, barrier, blocked-wait, window-alloc, window-map, domain-start (default: allgather-hand,allgather-builtin)",
+	  0 },
+	{ "dtype", 't', "TYPE", 0, dtype_doc, 0 },
+	{ "minbytes", 'b', "SIZE", 0,
+	  "the least size, such as 8, 64K or 1M (default: 8)", 0 },
+	{ "maxbytes", 'e', "SIZE", 0, "the largest size (default: 8M)", 0 },
+	{ "stepfactor", 'f', "N", 0,
+	  "the next size is N times as large, 2 or more (default: 2)", 0 },
+	{ "stepbytes", 'i', "SIZE", 0, "the next size is larger by SIZE", 0 },
+	{ "iters", 'n', "N", 0,
+	  "calls that are timed, 1 or more (default: as many as take 50 ms)", 0 },
+	{ "warmup", 'w', "N", 0, "calls before, 0 or more (default: 10)", 0 },
+	{ "check", 'c', "N", 0,
+	  "calls afterwards of which every element is checked, 0 or more (default: 1)",
+	  0 },
+	{ "rotate", KEY_ROTATE, "N", 0,
+	  "buffers that calls take by turns, 1 to 64, so that data is not in the cache (default: 1)",
+	  0 },
+	{ "offset", KEY_OFFSET, "N", 0,
+	  "elements by which buffers begin later than a page, 0 to 4096 (default: 0)",
+	  0 },
+	{ "timeout", KEY_TIMEOUT, "SECONDS", 0,
+	  "longest wait for a peer, above 0, such as 0.5 (default: 30)", 0 },
+	{ "tile", KEY_TILE, "BYTES", 0,
+	  "the staging tile of put and get, 8 to 2^30 (default: 65536)", 0 },
+	{ "verbose", 'v', NULL, 0, "tell every rank's failure", 0 },
+	{ NULL, 0, NULL, 0, "What is printed:", 1 },
+	{ "osu", KEY_OSU, NULL, 0,
+	  "the layout of the OSU benchmarks; sizes are then bytes per rank", 1 },
+	{ "csv", KEY_CSV, NULL, 0, "comma-separated values", 1 },
+	{ "json", KEY_JSON, NULL, 0, "JSON", 1 },
+	{ "plot", KEY_PLOT, "FILE", 0,
+	  "besides, time over size as a picture, FILE.svg", 1 },
+	{ NULL, 0, NULL, 0, "About the program:", 2 },
+	LAST_OPTIONS(2),
+};
+
+static const char doc[] =
+	"Measures the operations of libpld between ranks, and checks their results.\v"
+	"Columns are those of nccl-tests: size is the bytes of all ranks' slices together, count the elements of one, "
+	"algbw = size / time, busbw = algbw (n-1)/n, for allreduce 2 (n-1)/n, for broadcast, put and get 1. "
+	"Ranks meet in a barrier, then each times its loop; time is the mean over the ranks of a call's mean. "
+	"Sizes are rounded to whole elements, at least one for each rank. "
+	"The time that a cache line takes from one CPU to another is measured before and after: "
+	"where the two differ, the machine was busy.\n\n"
+	"Exits 1 when a rank failed or an element is wrong. What cannot start exits 2.";
+
+static void choose(struct options *options, const char *list)
+{
+	char *names = strdup(list), *at = NULL;
+
+	memset(options->chosen, !strcmp(list, "all"), sizeof(options->chosen));
+	if (!names || !*list)
+		usage_error("--op: the list of operations is empty");
+	for (char *name = strtok_r(names, ",", &at);
+	     name && strcmp(list, "all") != 0; name = strtok_r(NULL, ",", &at)) {
+		const struct operation *operation = operation_find(name);
+
+		if (!operation)
+			usage_error("--op: '%s' is no operation", name);
+		options->chosen[operation->id] = true;
+	}
+	free(names);
+}
+
+/* Bytes, with a letter for a power of 1024. */
+static int64_t parse_size(const char *option, const char *text)
+{
+	static const char letters[] = "KMG";
+	const char *letter;
+	char *end;
+	long long number;
+
+	errno = 0;
+	number = strtoll(text, &end, 10);
+	letter = *end ? strchr(letters, *end) : NULL;
+	if (letter && !end[1] && number > 0 && number <= LARGEST_SIZE) {
+		number <<= 10 * (letter - letters + 1);
+		end++;
+	}
+	if (errno || end == text || *end || number < 1 || number > LARGEST_SIZE)
+		usage_error("%s: '%s' is not a size of 1 byte to 1024G such as 8, 64K or 1M",
+			    option, text);
+	return number;
+}
+
+static void set_format(struct options *options, enum format format)
+{
+	if (options->format != FORMAT_TABLE && options->format != format)
+		usage_error("--osu, --csv and --json exclude each other");
+	options->format = format;
+}
+
+static error_t take_option(int key, char *value, struct argp_state *state)
+{
+	struct options *options = state->input;
+
+	switch (key) {
+	case 'd':
+		options->nranks = parse_devices(value, options->devices);
+		return 0;
+	case 'p':
+		options->platform = value;
+		return 0;
+	case 'o':
+		choose(options, value);
+		return 0;
+	case 't':
+		options->dtype = parse_dtype(value);
+		return 0;
+	case 'b':
+		options->least = parse_size("-b", value);
+		return 0;
+	case 'e':
+		options->most = parse_size("-e", value);
+		return 0;
+	case 'f':
+		options->factor = parse_number("-f", value, 2, 1 << 20);
+		return 0;
+	case 'i':
+		options->step = parse_size("-i", value);
+		return 0;
+	case 'n':
+		options->iterations = parse_number("-n", value, 1, MOST_CALLS);
+		return 0;
+	case 'w':
+		options->warmups = parse_number("-w", value, 0, MOST_CALLS);
+		return 0;
+	case 'c':
+		options->checks = parse_number("-c", value, 0, MOST_CALLS);
+		return 0;
+	case 'v':
+		options->verbose = true;
+		return 0;
+	case KEY_ROTATE:
+		options->rotate =
+			(int)parse_number("--rotate", value, 1, MAX_ROTATE);
+		return 0;
+	case KEY_OFFSET:
+		options->offset =
+			parse_number("--offset", value, 0, MOST_OFFSET);
+		return 0;
+	case KEY_TIMEOUT:
+		options->timeout_ns = parse_timeout(value);
+		return 0;
+	case KEY_TILE:
+		options->tile_bytes =
+			(size_t)parse_number("--tile", value, 8, LARGEST_TILE);
+		return 0;
+	case KEY_OSU:
+		set_format(options, FORMAT_OSU);
+		return 0;
+	case KEY_CSV:
+		set_format(options, FORMAT_CSV);
+		return 0;
+	case KEY_JSON:
+		set_format(options, FORMAT_JSON);
+		return 0;
+	case KEY_PLOT:
+		options->plot = value;
+		return 0;
+	default:
+		return take_last_option(key, value, state);
+	}
+}
+
+static bool chosen_has_sizes(const struct options *options)
+{
+	for (int i = 0; i < OPERATIONS; i++)
+		if (options->chosen[i] && operations[i].sized)
+			return true;
+	return false;
+}
+
+static void complete(const struct options *options)
+{
+	if (!options->nranks)
+		usage_error("-d LIST is missing: it names the devices");
+	if (options->least > options->most)
+		usage_error("-b: %lld bytes are more than the %lld of -e",
+			    (long long)options->least, (long long)options->most);
+	if (options->factor && options->step)
+		usage_error("-f and -i exclude each other");
+	if (options->plot && !chosen_has_sizes(options))
+		usage_error("--plot is for operations that have sizes");
+}
+
+bool parse_options(int argc, char **argv, struct options *options)
+{
+	static const struct argp argp = {
+		.options = words,
+		.parser = take_option,
+		.doc = doc,
+	};
+
+	*options = (struct options){
+		.dtype = PLD_FP32,
+		.least = 8,
+		.most = 8 << 20,
+		.warmups = 10,
+		.checks = 1,
+		.rotate = 1,
+	};
+	options->chosen[OP_ALLGATHER_HAND] = true;
+	options->chosen[OP_ALLGATHER_BUILTIN] = true;
+	if (parse_arguments(&argp, argc, argv, options) != ASKED_TO_RUN)
+		return false;
+	complete(options);
+	if (!options->factor && !options->step)
+		options->factor = 2;
+	return true;
+}

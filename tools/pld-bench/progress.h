@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A bar on the terminal, where standard error is one, while a run lasts longer
+ * than a moment.
+ */
+#ifndef PLD_BENCH_PROGRESS_H
+#define PLD_BENCH_PROGRESS_H
+
+#include <stddef.h>
+
+/* done of total measurements are there; what comes now. */
+void progress_show(size_t done, size_t total, const char *what);
+/* Before anything else is written. */
+void progress_hide(void);
+
+#endif
