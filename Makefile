@@ -248,6 +248,7 @@ selftests_install: selftests tools
 kselftest: selftests_install
 	$(Q)PLD_ALLGATHER='$(ABS_O)/tools/pld-allgather' \
 		PLD_DRM='$(ABS_O)/tools/pld-drm' \
+		PLD_BENCH='$(ABS_O)/tools/pld-bench' \
 		PLD_EXAMPLES='$(ABS_O)/examples' \
 		'$(KSFT_INSTALL)/kselftest-run'
 
@@ -259,6 +260,9 @@ check-debug:
 
 check-races:
 	$(Q)scripts/check-races.sh
+
+bench: tools
+	$(Q)scripts/bench.sh
 
 demo:
 	$(Q)HOST='$(HOST)' scripts/demo.sh
@@ -390,7 +394,7 @@ clean:
 	$(Q)cd '$(O)' 2>/dev/null && rm -rf obj tools examples libpld.* modules-* \
 		libpld-drm.* test-modules-* selftests kselftest_install check \
 		vm-logs man deb check-deb.log check-debug \
-		check-races || true
+		check-races bench || true
 	$(Q)rm -f $(TOOLS) pld_sim.ko
 
 # Kbuild leaves its objects beside the sources when it is called directly.
@@ -408,7 +412,7 @@ FORCE:
 .DELETE_ON_ERROR:
 .PHONY: all userland lib tools modules_if_possible modules_build modules \
 	modules_install test_modules selftests selftests_install kselftest check demo \
-	setup check-debug check-races \
+	setup check-debug check-races bench \
 	no_drm deb check-deb man install install_drm uninstall clean distclean help FORCE
 
 # HELP
@@ -430,6 +434,8 @@ FORCE:
 #                    lockdep, kmemleak and more (KERNELS="6.12 6.1"), which are
 #                    built first, once
 #   check-races      MINUTES=5 of stress with a module that KCSAN watches
+#   bench            the allgather beside OpenMPI, MPICH and OpenSHMEM, and more
+#                    (as root, installs them; takes some minutes)
 #   man              the manual pages, in $(O)/man (man -M build/man pld)
 #   deb              Debian packages, in $(O)/deb
 #   check-deb        install these in a clean Debian, boot it, use and purge them

@@ -35,6 +35,28 @@ _pld_devices()
 	_pld_list "${ids[@]}"
 }
 
+# A list of operations that pld-bench measures.
+_pld_operations()
+{
+	_pld_list allgather-hand allgather-builtin allgather-reuse broadcast \
+		reduce-scatter allreduce-mesh allreduce-two-phase allreduce-ring \
+		all-to-all all-to-all-v put get ping-pong barrier blocked-wait \
+		window-alloc window-map domain-start
+}
+
+# What the same letter or word means to one tool only.
+_pld_bench_value()
+{
+	case $1 in
+	-o|--op) _pld_operations ;;
+	-t) _pld_value --dtype ;;
+	--plot) _filedir svg ;;
+	-b|--minbytes|-e|--maxbytes|-f|--stepfactor|-i|--stepbytes|-n|--iters|\
+	-w|--warmup|-c|--check|--rotate|--offset) COMPREPLY=() ;;
+	*) return 1 ;;
+	esac
+}
+
 # _pld_value OPTION: completes its value; fails for an option without one.
 _pld_value()
 {
@@ -60,6 +82,7 @@ _pld_tool()
 	local cur prev words cword split
 
 	_init_completion -s || return
+	[[ ${1##*/} != pld-bench ]] || ! _pld_bench_value "$prev" || return 0
 	_pld_value "$prev" && return
 	# "--option=" was the word before, and takes no value.
 	! $split || return
@@ -67,4 +90,4 @@ _pld_tool()
 	[[ ${COMPREPLY[*]} != *= ]] || compopt -o nospace
 }
 
-complete -F _pld_tool pld-allgather pld-drm pld-info
+complete -F _pld_tool pld-allgather pld-bench pld-drm pld-info

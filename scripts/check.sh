@@ -122,6 +122,7 @@ native()
 
 	shift
 	PLD_PLATFORM=memfd PLD_ALLGATHER=$build/tools/pld-allgather \
+		PLD_BENCH=$build/tools/pld-bench \
 		PLD_DRM=$build/tools/pld-drm PLD_EXAMPLES=$build/examples \
 		"$build/kselftest_install/kselftest-run" "$@"
 }
@@ -159,7 +160,7 @@ drop_in()
 	PKG_CONFIG_LIBDIR=/nonexistent make -C "$tree" install FORCE_TARGETS=1 \
 		TARGETS=drivers/pld_sim KSFT_INSTALL_PATH="$work/tree-install"
 	cp scripts/kselftest-run scripts/kernel-log-splats "$work/tree-install"
-	sed -i -E '/:(cli|usage|seen|usage_drm|drm|join|examples).sh$/d' \
+	sed -i -E '/:(cli|usage|seen|usage_drm|drm|join|examples|bench).sh$/d' \
 		"$work/tree-install/kselftest-list.txt"
 }
 
@@ -370,7 +371,7 @@ main()
 	step completion '' completion
 	step debian-symbols '' debian_symbols
 	step demo-without-headers '' demo_without_headers
-	step native tap native gcc 'lib_*' cli.sh usage.sh seen.sh \
+	step native tap native gcc 'lib_*' cli.sh usage.sh seen.sh bench.sh \
 		usage_drm.sh join.sh examples.sh
 	start native-tsan native_tsan
 	start native-valgrind native_valgrind

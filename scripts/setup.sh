@@ -33,7 +33,7 @@ busybox-static		# the guest's commands
 cpio			# the guest's file system
 libhwloc-dev		# places ranks on cores
 libdrm-dev		# windows as buffers of DRM devices
-libjansson-dev		# what pld-info prints as JSON
+libjansson-dev		# what pld-info and pld-bench print as JSON
 scdoc			# man pages
 man-db			# checks them
 bash-completion		# what completions are tested with

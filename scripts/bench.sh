@@ -1,0 +1,306 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# make bench: the same allgather by libpld, OpenMPI, MPICH and OpenSHMEM, by turns,
+# and the copies that it takes by themselves; then what else is worth a number.
+# Prints Markdown. The raw times and the tables as JSON are kept in $O/bench.
+#
+# Who is root gets the peers that are missing installed; else they are skipped by
+# name. From the environment:
+#
+#	RANKS="2 4"	numbers of ranks
+#	ROUNDS=3	how often each measures all sizes
+#	FACTOR=2	from one size to the next, from 8 bytes to 8 MiB per rank
+
+. "$(dirname -- "$0")/common.sh"
+
+RANKS=${RANKS:-2 4}
+ROUNDS=${ROUNDS:-3}
+FACTOR=${FACTOR:-2}
+LEAST=8
+MOST=$((8 << 20))
+
+out=$O/bench
+raw=$out/raw
+tool=$O/tools/pld-bench
+peers=$PLD_TOP/tools/bench-peers
+cpus=$(nproc)
+
+# Both of MPI's launchers ask root whether it is meant.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export PLD_PLATFORM=${PLD_PLATFORM:-memfd}
+
+tell()
+{
+	say "  $*" >&2
+}
+
+#
+# 1. What there is to compare with.
+#
+
+install_peers()
+{
+	local package missing=()
+
+	for package in openmpi-bin libopenmpi-dev mpich libmpich-dev; do
+		[ "$(dpkg-query -W -f '${db:Status-Status}' "$package" \
+			2>/dev/null)" = installed ] || missing+=("$package")
+	done
+	[ ${#missing[@]} -gt 0 ] || return 0
+	if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
+		tell "SKIP    not installed, and only root can: ${missing[*]}"
+		return 0
+	fi
+	tell "INSTALL ${missing[*]}"
+	{
+		apt-get update -q -o DPkg::Lock::Timeout=300 &&
+			DEBIAN_FRONTEND=noninteractive apt-get install -y -q \
+				--no-install-recommends \
+				-o DPkg::Lock::Timeout=300 "${missing[@]}"
+	} > "$out/install.log" 2>&1 ||
+		tell "SKIP    cannot be installed (see $out/install.log): ${missing[*]}"
+}
+
+# build NAME COMPILER SOURCE: a program to compare with, where it can be built.
+build()
+{
+	rm -f "$out/$1"
+	if ! command -v "$2" >/dev/null; then
+		tell "SKIP    $1: there is no $2"
+	elif ! "$2" -O2 -g -Wall -Wextra -Werror -D_GNU_SOURCE "$peers/$3" \
+		-o "$out/$1" 2> "$out/$1.log"; then
+		tell "SKIP    $1: $2 fails, see $out/$1.log"
+	fi
+}
+
+#
+# 2. The contenders. Each prints lines of bytes per rank and µs.
+#
+
+devices()
+{
+	seq -s , 0 $(($1 - 1))
+}
+
+# Where there is a core for each rank, libpld and OpenMPI give it one by default.
+mpi()
+{
+	local binding=core
+
+	[ "$1" -le "$cpus" ] || binding=none
+	timeout 300 mpirun.openmpi --oversubscribe --bind-to $binding -np "$1" \
+		"$out/OpenMPI" $LEAST $MOST "$FACTOR"
+}
+
+mpich()
+{
+	local binding=core
+
+	[ "$1" -le "$cpus" ] || binding=none
+	timeout 300 mpirun.mpich -bind-to $binding -np "$1" "$out/MPICH" \
+		$LEAST $MOST "$FACTOR"
+}
+
+# Some versions crash in shmem_finalize(), when all has been measured.
+openshmem()
+{
+	local binding=core
+
+	[ "$1" -le "$cpus" ] || binding=none
+	timeout 300 oshrun --oversubscribe --bind-to $binding -np "$1" \
+		-x SHMEM_SYMMETRIC_SIZE=512M "$out/OpenSHMEM" $LEAST $MOST \
+		"$FACTOR" || true
+}
+
+copies()
+{
+	timeout 300 "$out/copy" "$2" "$1" $LEAST $MOST "$FACTOR"
+}
+
+# All three of libpld's, in one run.
+libpld()
+{
+	"$tool" -d "$(devices "$1")" -t uint8 --csv -b $((LEAST * $1)) \
+		-e $((MOST * $1)) -f "$FACTOR" \
+		-o allgather-hand,allgather-builtin,allgather-reuse
+}
+
+# record RANKS NAME ROUND: adds lines of bytes and µs to the raw times.
+record()
+{
+	awk -v p="$1" -v name="$2" -v round="$3" \
+		'NF == 2 { print p, name, round, $1, $2 }' >> "$raw"
+}
+
+# peer RANKS NAME ROUND COMMAND...: all sizes, or none.
+peer()
+{
+	local p=$1 name=$2 round=$3 lines
+
+	shift 3
+	[ -x "$out/${name/pu*/copy}" ] || return 0
+	tell "RUN     $p ranks, round $round: $name"
+	"$@" > "$out/one" 2> "$out/$name.err" < /dev/null || true
+	lines=$(grep -c '^[0-9]* [0-9.e+-]*$' "$out/one" || true)
+	if [ "$lines" = "$nr_sizes" ]; then
+		record "$p" "$name" "$round" < "$out/one"
+	else
+		tell "SKIP    $name with $p ranks: $lines of $nr_sizes sizes, see $out/$name.err"
+	fi
+}
+
+ours()
+{
+	tell "RUN     $1 ranks, round $2: libpld"
+	libpld "$1" > "$out/one" 2> "$out/libpld.err" || {
+		cat "$out/libpld.err" >&2
+		die "pld-bench fails"
+	}
+	awk -F , -v p="$1" -v round="$2" \
+		'sub(/^allgather-/, "", $1) { print p, $1, round, $5, $8 }' \
+		"$out/one" >> "$raw"
+}
+
+one_round()
+{
+	ours "$1" "$2"
+	peer "$1" OpenMPI "$2" mpi "$1"
+	peer "$1" MPICH "$2" mpich "$1"
+	peer "$1" OpenSHMEM "$2" openshmem "$1"
+	peer "$1" pull "$2" copies "$1" pull
+	peer "$1" push "$2" copies "$1" push
+}
+
+count_sizes()
+{
+	local size
+
+	nr_sizes=0
+	for ((size = LEAST; size <= MOST; size *= FACTOR)); do
+		nr_sizes=$((nr_sizes + 1))
+	done
+}
+
+#
+# 3. What else is worth a number.
+#
+
+# figure NAME VALUE TARGET
+figure()
+{
+	printf '| %s | %s | %s |\n' "$1" "$2" "$3"
+}
+
+# column NUMBER ARG...: that column of the results of pld-bench, one each.
+column()
+{
+	local number=$1
+
+	shift
+	"$tool" --csv "$@" 2>/dev/null |
+		awk -F , -v n="$number" 'NR > 1 { print $n }'
+}
+
+# The median of as many runs as there are rounds.
+median()
+{
+	local i
+
+	for ((i = 0; i < ROUNDS; i++)); do
+		column "$@"
+	done | sort -g | awk '{ v[NR] = $1 } END { printf "%.4g", v[int((NR + 1) / 2)] }'
+}
+
+many_ranks()
+{
+	local p most=(15 30 150) i=0 op
+
+	for p in 8 16 64; do
+		for op in hand builtin; do
+			figure "allgather-$op, $p ranks, 8 B each" \
+				"$(median 8 -d "$(devices $p)" -t uint8 -c 0 \
+					-b $((8 * p)) -e $((8 * p)) \
+					-o allgather-$op) µs" \
+				"≤ ${most[i]} µs"
+		done
+		i=$((i + 1))
+	done
+}
+
+# odd OP BYTES: time of one byte more at odd addresses to that of aligned ones.
+odd()
+{
+	local i aligned odd
+
+	for ((i = 0; i < ROUNDS; i++)); do
+		aligned=$(column 8 -d 0,1 -t uint8 -o "$1" -b $((2 * $2)) -e $((2 * $2)))
+		odd=$(column 8 -d 0,1 -t uint8 -o "$1" -b $((2 * $2 + 2)) \
+			-e $((2 * $2 + 2)) --offset 1)
+		awk "BEGIN { print $odd / $aligned }"
+	done | sort -g | awk '{ v[NR] = $1 } END { printf "%.2f", v[int((NR + 1) / 2)] }'
+}
+
+# Every size from 1 to 257 bytes, aligned and not, each element checked.
+small_sizes()
+{
+	local offset said=right
+
+	for offset in 0 1 3; do
+		"$tool" -d 0,1,2 -t uint8 -b 3 -e 771 -i 3 -n 1 -w 0 \
+			--offset $offset -o allgather-hand,allgather-builtin,allgather-reuse,put,get \
+			> "$out/small" 2>&1 || said="wrong: see $out/small"
+	done
+	echo "$said"
+}
+
+figures()
+{
+	local op
+
+	printf '\n### Single figures\n\n| what | measured | target |\n|---|---|---|\n'
+	for op in ping-pong barrier put get; do
+		figure "$op, 2 ranks${op/[pg]?t/, 8 B}" \
+			"$(median 8 -d 0,1 -t uint8 -b 8 -e 8 -o $op) µs" –
+	done
+	many_ranks
+	figure "CPU of a blocked wait from 1 ms on" \
+		"$(median 14 -d 0,1 -o blocked-wait) %" "< 2 %"
+	figure "sizes of 1 to 257 bytes, offsets 0, 1, 3" "$(small_sizes)" right
+	for op in allgather-hand allgather-builtin; do
+		figure "$op, 64 KiB + 1 at odd offsets : aligned 64 KiB" \
+			"$(odd $op 65536)" "< 1.15"
+		figure "$op, 1 MiB + 1 at odd offsets : aligned 1 MiB" \
+			"$(odd $op 1048576)" "< 1.15"
+	done
+}
+
+machine()
+{
+	printf '%s, %d CPUs, Linux %s, platform %s; load %s\n' \
+		"$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)" \
+		"$cpus" "$(uname -r)" "$PLD_PLATFORM" \
+		"$(cut -d ' ' -f 1 /proc/loadavg)"
+	"$tool" -d 0,1 -o barrier | sed -n 's/^# \(cache line.*\)/\1/p'
+}
+
+[ -x "$tool" ] || die "there is no $tool (make tools)"
+mkdir -p "$out"
+: > "$raw"
+count_sizes
+install_peers
+build OpenMPI mpicc.openmpi mpi.c
+build MPICH mpicc.mpich mpi.c
+build OpenSHMEM oshcc shmem.c
+build copy cc copy.c
+printf '## allgather\n\n'
+machine
+for p in $RANKS; do
+	for ((round = 1; round <= ROUNDS; round++)); do
+		one_round "$p" "$round"
+	done
+done
+"$PLD_TOP/scripts/bench-table" -v json=1 "$raw" > "$out/allgather.json"
+"$PLD_TOP/scripts/bench-table" "$raw"
+figures
+tell "DONE    in $SECONDS s; raw times and JSON are in $out"
