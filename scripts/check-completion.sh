@@ -76,7 +76,7 @@ takes pld-allgather --inject
 takes pld-allgather --platform
 takes pld-drm --dtype
 takes pld-bench --dtype
-is "barrier blocked-wait broadcast" pld-bench -o b
+is "broadcast barrier blocked-wait" pld-bench -o b
 is "put,get" pld-bench --op=put,g
 is "fp64 fp32 fp16" pld-bench -t fp
 is "" pld-bench -n ""

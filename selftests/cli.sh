@@ -210,15 +210,6 @@ wrong_element_is_named()
 # 4. Ranks that are killed, and ranks that stop.
 #
 
-# children PID: its children in order of birth.
-children()
-{
-	for file in /proc/[0-9]*/stat; do
-		read -r pid _ _ parent _ 2>/dev/null < "$file" || continue
-		[ "$parent" != "$1" ] || echo "$pid"
-	done | sort -n
-}
-
 has_children()
 {
 	[ "$(children "$1" | wc -l)" = "$2" ]

@@ -19,7 +19,7 @@
 #define BATCHES 31
 #define TURNS 200
 /* Where somebody else has the CPU, the other side may be away for long. */
-#define LONGEST_NS 2000000000
+#define LONGEST_NS 100000000
 
 static bool bind_to(int cpu)
 {
@@ -48,7 +48,7 @@ static bool await(atomic_int *line, int number, int64_t deadline)
 {
 	for (unsigned int turn = 1;
 	     atomic_load_explicit(line, memory_order_relaxed) != number; turn++)
-		if (!(turn % 65536) && now_ns() > deadline)
+		if (!(turn % 4096) && now_ns() > deadline)
 			return false;
 	return true;
 }
@@ -75,26 +75,35 @@ static int ascending(const void *a, const void *b)
 	return (*left > *right) - (*left < *right);
 }
 
+/* False when the deadline passes. */
+static bool ask_batch(atomic_int *line, int batch, int64_t deadline)
+{
+	for (int i = batch * TURNS; i < (batch + 1) * TURNS; i++) {
+		atomic_store_explicit(line, 2 * i + 1, memory_order_relaxed);
+		if (!await(line, 2 * i + 2, deadline))
+			return false;
+	}
+	return true;
+}
+
 static double ask(atomic_int *line, int cpu)
 {
-	int64_t deadline = now_ns() + LONGEST_NS;
+	int64_t deadline = now_ns() + LONGEST_NS, start;
 	double batches[BATCHES];
+	int count = 0;
 
 	if (!bind_to(cpu))
 		return -1;
-	for (int i = 0; i < BATCHES; i++) {
-		int64_t start = now_ns();
-
-		for (int j = i * TURNS; j < (i + 1) * TURNS; j++) {
-			atomic_store_explicit(line, 2 * j + 1,
-					      memory_order_relaxed);
-			if (!await(line, 2 * j + 2, deadline))
-				return -1;
-		}
-		batches[i] = (double)(now_ns() - start) / (2 * TURNS);
-	}
-	qsort(batches, BATCHES, sizeof(*batches), ascending);
-	return batches[BATCHES / 2];
+	do {
+		start = now_ns();
+		if (!ask_batch(line, count, deadline))
+			break;
+		batches[count++] = (double)(now_ns() - start) / (2 * TURNS);
+	} while (count < BATCHES);
+	if (!count)
+		return -1;
+	qsort(batches, (size_t)count, sizeof(*batches), ascending);
+	return batches[count / 2];
 }
 
 static double ask_child(atomic_int *line, const int cpus[2])
