@@ -275,6 +275,19 @@ figures()
 	done
 }
 
+# Counted, not measured; the target is what is on record.
+instructions()
+{
+	command -v valgrind >/dev/null || {
+		tell "SKIP    instructions: there is no valgrind"
+		return
+	}
+	"$PLD_TOP/scripts/instructions.sh" "$O" 2> "$out/instructions.err" |
+		while read -r name count _ _ recorded; do
+			figure "instructions of ${name%:}" "$count" "$recorded"
+		done || true
+}
+
 machine()
 {
 	printf '%s, %d CPUs, Linux %s, platform %s; load %s\n' \
@@ -303,4 +316,5 @@ done
 "$PLD_TOP/scripts/bench-table" -v json=1 "$raw" > "$out/allgather.json"
 "$PLD_TOP/scripts/bench-table" "$raw"
 figures
+instructions
 tell "DONE    in $SECONDS s; raw times and JSON are in $out"

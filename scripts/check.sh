@@ -136,6 +136,11 @@ native_valgrind()
 		"$work/valgrind/kselftest-run" lib_signal lib_window
 }
 
+instructions()
+{
+	"$PLD_TOP/scripts/instructions.sh" "$work/gcc"
+}
+
 # guest KERNEL [OPTION...] -- COMMAND...
 guest()
 {
@@ -375,9 +380,11 @@ main()
 		usage_drm.sh join.sh examples.sh
 	start native-tsan native_tsan
 	start native-valgrind native_valgrind
+	start instructions instructions
 	step native-asan tap native asan 'lib_*' usage.sh examples.sh
 	finish native-tsan tap
 	finish native-valgrind tap
+	finish instructions
 	finish guest-6.1 tap
 	finish guest-6.12 tap
 
