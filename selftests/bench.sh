@@ -67,7 +67,6 @@ every_operation_is_right()
 every_type_is_right()
 {
 	types="fp64 fp32 fp16 bf16 int64 uint16 uint8"
-	[ "$PLD_PLATFORM" != kmod ] || types="fp16"
 	for type in $types; do
 		runs -d 0,1 -o allreduce-ring -t "$type" -b 88 -e 88 --csv &&
 			none_is_wrong 1 || return 1
@@ -107,7 +106,7 @@ suffixes_are_powers_of_1024()
 formulas()
 {
 	runs -d 0,1,2,3 -o allgather-builtin,reduce-scatter,allreduce-mesh,broadcast,all-to-all,put \
-		-b 1M -e 1M --csv || return 1
+		-b 256K -e 256K --csv || return 1
 	awk -F , '
 	function differ(a, b) { return a - b > b / 1000 || b - a > b / 1000 }
 	BEGIN {
@@ -117,7 +116,7 @@ formulas()
 	}
 	NR > 1 {
 		rows++
-		if ($4 != 1048576 || differ($11, $4 / $8 / 1000) ||
+		if ($4 != 262144 || differ($11, $4 / $8 / 1000) ||
 		    differ($12, $11 * bus[$1]) || $9 > $8 || $8 > $10)
 			exit 1
 	}
@@ -285,24 +284,27 @@ only_words()
 	done
 }
 
-plan 20
+# What depends on the platform; the rest is the same on all, and slow in a guest.
+[ "$PLD_PLATFORM" = kmod ] && plan 5 || plan 20
 check every_operation_is_right every_operation_is_right int8
+check sizes_are_of_all_ranks_in_whole_elements sizes_are_of_all_ranks
+check table_has_the_columns_of_nccl_tests columns
+check wrong_elements_of_put_are_counted wrong_elements_are_counted put 77 2
+check dead_rank_is_named dead_rank_is_named
+[ "$PLD_PLATFORM" != kmod ] || exit $failed
+
+check wrong_elements_of_hand_are_counted wrong_elements_are_counted \
+	allgather-hand 231 18
+check without_a_check_nothing_is_counted nothing_is_counted_unchecked
 check every_type_is_right every_type_is_right
 check odd_addresses_are_right odd_addresses
-check sizes_are_of_all_ranks_in_whole_elements sizes_are_of_all_ranks
 check sizes_of_osu_are_of_one_rank sizes_of_osu_are_of_one_rank
 check suffixes_are_powers_of_1024 suffixes_are_powers_of_1024
 check bandwidths_follow_from_size_and_time formulas
-check table_has_the_columns_of_nccl_tests columns
 check calls_are_as_many_as_asked_for calls_are_as_many_as_asked_for
 check json_has_every_result json_has_every_result
 check plot_has_a_line_for_each_operation plot_is_xml
 check more_ranks_than_cpus_are_told more_ranks_than_cpus
-check wrong_elements_of_hand_are_counted wrong_elements_are_counted \
-	allgather-hand 231 18
-check wrong_elements_of_put_are_counted wrong_elements_are_counted put 77 2
-check without_a_check_nothing_is_counted nothing_is_counted_unchecked
-check dead_rank_is_named dead_rank_is_named
 check bad_values_are_refused bad_values
 check unknown_operations_are_refused bad_operations
 check options_at_odds_are_refused options_at_odds
