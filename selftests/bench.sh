@@ -66,7 +66,7 @@ every_operation_is_right()
 # What is copied is copied by the bytes, what is summed is not.
 every_type_is_right()
 {
-	types="fp64 fp32 fp16 bf16 int64 uint16 uint8"
+	types="fp64 fp16 bf16 int64 uint16"
 	for type in $types; do
 		runs -d 0,1 -o allreduce-ring -t "$type" -b 88 -e 88 --csv &&
 			none_is_wrong 1 || return 1
@@ -75,8 +75,8 @@ every_type_is_right()
 
 odd_addresses()
 {
-	runs -d 0,1 -o allgather-hand,allgather-builtin,put,get -t int8 -b 1 \
-		-e 9 -i 2 --offset 3 --csv && none_is_wrong 18
+	runs -d 0,1 -o allgather-hand,allgather-builtin,put,get -t int8 -b 18 \
+		-e 18 --offset 3 --csv && none_is_wrong 4
 }
 
 # Of 3 ranks in whole elements of 4 bytes, each once.
@@ -166,7 +166,7 @@ json_has_every_result()
 # Two lines of three points each, and the legend names them.
 plot_is_xml()
 {
-	runs -d 0,1 -o put,get -b 8 -e 128 -f 4 --plot "$tmp/plot.svg" &&
+	runs -d 0,1 -o put,get -b 8 -e 32 -f 2 --plot "$tmp/plot.svg" &&
 		[ "$(grep -c '<polyline' "$tmp/plot.svg")" = 2 ] &&
 		[ "$(grep -cE '^<polyline .* points="([0-9.]+,[0-9.]+ ){3}"/>$' \
 			"$tmp/plot.svg")" = 2 ] &&
@@ -285,7 +285,7 @@ only_words()
 }
 
 # What depends on the platform; the rest is the same on all, and slow in a guest.
-[ "$PLD_PLATFORM" = kmod ] && plan 5 || plan 20
+if [ "$PLD_PLATFORM" = kmod ]; then plan 5; else plan 20; fi
 check every_operation_is_right every_operation_is_right int8
 check sizes_are_of_all_ranks_in_whole_elements sizes_are_of_all_ranks
 check table_has_the_columns_of_nccl_tests columns

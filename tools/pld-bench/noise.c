@@ -19,7 +19,7 @@
 #define BATCHES 31
 #define TURNS 200
 /* Where somebody else has the CPU, the other side may be away for long. */
-#define LONGEST_NS 100000000
+#define LONGEST_NS 20000000
 
 static bool bind_to(int cpu)
 {
@@ -48,7 +48,7 @@ static bool await(atomic_int *line, int number, int64_t deadline)
 {
 	for (unsigned int turn = 1;
 	     atomic_load_explicit(line, memory_order_relaxed) != number; turn++)
-		if (!(turn % 4096) && now_ns() > deadline)
+		if (!(turn % 1024) && now_ns() > deadline)
 			return false;
 	return true;
 }
