@@ -3,7 +3,8 @@
 #
 # make bench: the same allgather by libpld, OpenMPI, MPICH and OpenSHMEM, by turns,
 # and the copies that it takes by themselves; then what else is worth a number.
-# Prints Markdown. The raw times and the tables as JSON are kept in $O/bench.
+# Prints Markdown. The raw times, and the same as JSON (figures.json has an object
+# a line), are kept in $O/bench.
 #
 # Who is root gets the peers that are missing installed; else they are skipped by
 # name. From the environment:
@@ -186,10 +187,12 @@ count_sizes()
 # 3. What else is worth a number.
 #
 
-# figure NAME VALUE TARGET
+# figure NAME VALUE TARGET: a row of the table, and a member of figures.json.
 figure()
 {
 	printf '| %s | %s | %s |\n' "$1" "$2" "$3"
+	printf '{"what": "%s", "measured": "%s", "target": "%s"}\n' "$1" "$2" \
+		"$3" >> "$out/figures.json"
 }
 
 # column NUMBER ARG...: that column of the results of pld-bench, one each.
@@ -299,6 +302,7 @@ machine()
 [ -x "$tool" ] || die "there is no $tool (make tools)"
 mkdir -p "$out"
 : > "$raw"
+: > "$out/figures.json"
 count_sizes
 install_peers
 build OpenMPI mpicc.openmpi mpi.c

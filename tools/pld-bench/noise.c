@@ -75,33 +75,37 @@ static int ascending(const void *a, const void *b)
 	return (*left > *right) - (*left < *right);
 }
 
-/* False when the deadline passes. */
-static bool ask_batch(atomic_int *line, int batch, int64_t deadline)
+/* How many turns there were before the deadline, at most those of a batch. */
+static int ask_batch(atomic_int *line, int batch, int64_t deadline)
 {
-	for (int i = batch * TURNS; i < (batch + 1) * TURNS; i++) {
-		atomic_store_explicit(line, 2 * i + 1, memory_order_relaxed);
-		if (!await(line, 2 * i + 2, deadline))
-			return false;
+	int turns = 0;
+
+	while (turns < TURNS) {
+		int number = 2 * (batch * TURNS + turns) + 1;
+
+		atomic_store_explicit(line, number, memory_order_relaxed);
+		if (!await(line, number + 1, deadline))
+			break;
+		turns++;
 	}
-	return true;
+	return turns;
 }
 
+/* Where the other side hardly runs, what is left undone counts as one turn. */
 static double ask(atomic_int *line, int cpu)
 {
 	int64_t deadline = now_ns() + LONGEST_NS, start;
 	double batches[BATCHES];
-	int count = 0;
+	int count = 0, turns;
 
 	if (!bind_to(cpu))
 		return -1;
 	do {
 		start = now_ns();
-		if (!ask_batch(line, count, deadline))
-			break;
-		batches[count++] = (double)(now_ns() - start) / (2 * TURNS);
-	} while (count < BATCHES);
-	if (!count)
-		return -1;
+		turns = ask_batch(line, count, deadline);
+		batches[count++] = (double)(now_ns() - start) /
+				   (2 * (turns < TURNS ? turns + 1 : turns));
+	} while (count < BATCHES && turns == TURNS);
 	qsort(batches, (size_t)count, sizeof(*batches), ascending);
 	return batches[count / 2];
 }

@@ -8,6 +8,8 @@
 
 /* More than two measurements of nothing else differ by. */
 #define NOISY 1.25
+/* More than it takes between any two CPUs. */
+#define BUSY_NS 1000
 
 int64_t report_wrong(const struct report *report)
 {
@@ -23,8 +25,10 @@ bool report_is_noisy(const struct report *report)
 {
 	double before = report->noise_before, after = report->noise_after;
 
-	return before > 0 && after > 0 &&
-	       (before > NOISY * after || after > NOISY * before);
+	if (before <= 0 || after <= 0)
+		return false;
+	return before > NOISY * after || after > NOISY * before ||
+	       before > BUSY_NS;
 }
 
 static bool is_text(const struct report *report)
