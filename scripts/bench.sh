@@ -285,8 +285,9 @@ instructions()
 		return
 	}
 	"$PLD_TOP/scripts/instructions.sh" "$O" 2> "$out/instructions.err" |
-		while read -r name count _ _ recorded; do
-			figure "instructions of ${name%:}" "$count" "$recorded"
+		sed -n 's/: \([0-9]*\) instructions, recorded/ \1/p' |
+		while read -r name count recorded; do
+			figure "instructions of $name" "$count" "$recorded"
 		done || true
 }
 
