@@ -30,9 +30,7 @@ enum {
 };
 
 static const struct argp_option words[] = {
-	{ "devices", 'd', "LIST", 0,
-	  "device ids, one rank each, such as 0,1,2,3; 2 to 256, all different",
-	  0 },
+	{ "devices", 'd', "LIST", 0, devices_doc, 0 },
 	{ "platform", 'p', "NAME", 0, platform_doc, 0 },
 	{ "op", 'o', "LIST", 0,
 	  "what to measure: all, or some of allgather-hand, allgather-builtin, allgather-reuse, broadcast, reduce-scatter, allreduce-mesh, allreduce-two-phase, allreduce-ring, all-to-all, all-to-all-v, put, get, ping-pong, barrier, blocked-wait, window-alloc, window-map, domain-start (default: allgather-hand,allgather-builtin)",
