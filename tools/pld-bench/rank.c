@@ -126,14 +126,13 @@ static int measure(struct bench *bench)
 int run_ranks(pld_domain *domain, void *arg)
 {
 	const struct job *job = arg;
-	struct bench *bench = calloc(1, sizeof(*bench));
+	struct bench *bench;
 	int error;
 
 	job->shared->ranks[pld_rank(domain)].began = now_ns();
-	if (job->operation->timed == TIMED_HOST) {
-		free(bench);
+	if (job->operation->timed == TIMED_HOST)
 		return 0;
-	}
+	bench = calloc(1, sizeof(*bench));
 	if (!bench)
 		return -ENOMEM;
 	bench->job = job;
