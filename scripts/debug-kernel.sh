@@ -82,10 +82,9 @@ case "${1:-} ${2:-}" in
 esac
 package=linux-source-$1
 name=$1-$2
-config=$(cat "$PLD_TOP/scripts/kernels/base.config" \
-	"$PLD_TOP/scripts/kernels/$2.config"; echo x)
-config=${config%x}
-sum=$(printf %s "$config" | sha256sum)
+config=$(grep -h '^CONFIG_' "$PLD_TOP/scripts/kernels/base.config" \
+	"$PLD_TOP/scripts/kernels/$2.config")
+sum=$(echo "$config" | sha256sum)
 version=${name}_$(candidate)_${sum:0:12}
 if [ ! -e "$PLD_CACHE/$version/vmlinux" ]; then
 	install_packages
@@ -94,7 +93,7 @@ if [ ! -e "$PLD_CACHE/$version/vmlinux" ]; then
 	trap 'if [ -n "$work" ]; then cd /; rm -rf "$work"; fi' EXIT
 	chmod 755 "$work"
 	cd "$work"
-	printf %s "$config" > config
+	echo "$config" > config
 	fetch_source
 	configure
 	build
