@@ -272,6 +272,8 @@ static void report_return(struct pld_watch *watch, int rank)
 
 	if (!result->code)
 		return;
+	/* It may have ended between telling this and telling the others. */
+	break_all(watch, PLD_FAIL_ERROR, rank, result->code);
 	report->error = result->code;
 	snprintf(report->message, sizeof(report->message), "rank %d: %.*s",
 		 rank, (int)sizeof(result->message) - 20, result->message);

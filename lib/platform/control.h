@@ -23,16 +23,17 @@
 
 #define PLD_CONTROL_MAGIC 0x50444c70u
 /* Advances with every change of what is below. */
-#define PLD_CONTROL_LAYOUT 1
+#define PLD_CONTROL_LAYOUT 2
 
 /*
- * claim is 0, then who is publishing the failure (rank + 1, or
- * PLD_CLAIMED_BY_HOST), then PLD_PUBLISHED. So one process at a time writes the
- * status, and the first failure stays.
+ * cause is 0, then the first failure, which stays: in one word 32 bits of the
+ * code, 16 of the rank, 16 of the reason. Whoever fails, then or later, copies it
+ * to the status and tells everybody, so that it does not matter who is killed
+ * while telling.
  */
 struct pld_control {
 	struct pld_sim_status status;
-	uint32_t claim;
+	uint64_t cause;
 	uint32_t magic;
 	uint32_t layout;
 	/* the process that made it, in its own pid namespace */
@@ -40,9 +41,6 @@ struct pld_control {
 	/* of each rank */
 	uint32_t devices[PLD_SIM_MAX_RANKS];
 };
-
-#define PLD_CLAIMED_BY_HOST (PLD_SIM_MAX_RANKS + 1)
-#define PLD_PUBLISHED (PLD_SIM_MAX_RANKS + 2)
 
 /* A cell of a wait that sleeps. */
 struct pld_waited {

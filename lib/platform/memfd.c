@@ -209,7 +209,7 @@ static int memfd_reset(pld_domain *domain)
 	       (size_t)domain->nranks * PLD_SIM_DOORBELL_STRIDE);
 	memset(status->rank_state, PLD_RANK_ABSENT, sizeof(status->rank_state));
 	status->reason = PLD_FAIL_NONE;
-	control->claim = 0;
+	control->cause = 0;
 	domain->epoch = __atomic_add_fetch(&status->epoch, 1, __ATOMIC_RELEASE);
 	return 0;
 }
@@ -474,43 +474,44 @@ static void memfd_ring(pld_window_buffer *buffer, size_t offset, int peer)
 	ring_bell(pld_doorbell(buffer->domain, peer), cell_mask(offset));
 }
 
-/* Only for the one that holds the claim. */
-static void publish(pld_domain *domain, enum pld_sim_fail_reason reason,
-		    int culprit, int code)
+/*
+ * Everybody may do this, at the same time and again: all write the same, and the
+ * epoch advances once.
+ */
+static void publish(pld_domain *domain, uint64_t cause)
 {
 	struct pld_sim_status *status = domain->status;
+	uint32_t epoch = domain->epoch;
 
-	status->reason = reason;
-	status->rank = (uint32_t)culprit;
-	status->code = code;
+	__atomic_store_n(&status->reason, (uint16_t)cause, __ATOMIC_RELAXED);
+	__atomic_store_n(&status->rank, (uint16_t)(cause >> 16),
+			 __ATOMIC_RELAXED);
+	__atomic_store_n(&status->code, (int32_t)(cause >> 32),
+			 __ATOMIC_RELAXED);
 	/* Release: who sees the epoch sees why. Pairs with pld_healthy(). */
-	__atomic_fetch_add(&status->epoch, 1, __ATOMIC_SEQ_CST);
-	__atomic_store_n(&control_of(domain)->claim, PLD_PUBLISHED,
-			 __ATOMIC_RELEASE);
+	__atomic_compare_exchange_n(&status->epoch, &epoch, epoch + 1, false,
+				    __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
 	for (int rank = 0; rank < domain->nranks; rank++)
 		ring_bell(pld_doorbell(domain, rank), FUTEX_BITSET_MATCH_ANY);
 }
 
+/* Publishes the first failure, also where that is not this one. */
 static void memfd_fail(pld_domain *domain, enum pld_sim_fail_reason reason,
 		       int culprit, int code)
 {
 	struct pld_control *control = control_of(domain);
-	uint32_t claimed = 0;
-	uint32_t claim = domain->rank < 0 ? PLD_CLAIMED_BY_HOST
-					  : (uint32_t)domain->rank + 1;
+	uint64_t this = (uint64_t)(uint32_t)code << 32 |
+			(uint64_t)(uint16_t)culprit << 16 | (uint16_t)reason;
+	uint64_t first = 0;
 
 	if (reason == PLD_FAIL_DEAD)
 		__atomic_store_n(&control->status.rank_state[culprit],
 				 PLD_RANK_DEAD, __ATOMIC_RELEASE);
-	if (__atomic_compare_exchange_n(&control->claim, &claimed, claim, false,
-					__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-		publish(domain, reason, culprit, code);
-		return;
-	}
-	/* The claimant ended before it had told everybody. */
-	if (domain->rank < 0 && reason == PLD_FAIL_DEAD &&
-	    claimed == (uint32_t)culprit + 1)
-		publish(domain, reason, culprit, code);
+	/* Relaxed: it is all there is to know. */
+	if (__atomic_compare_exchange_n(&control->cause, &first, this, false,
+					__ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		first = this;
+	publish(domain, first);
 }
 
 const struct pld_platform pld_platform_memfd = {
