@@ -276,6 +276,9 @@ deb:
 check-deb:
 	$(Q)scripts/check-deb.sh
 
+check-models:
+	$(Q)scripts/check-models.sh
+
 # 4. Manual pages: a file of man/ each, with an alias for each name it describes.
 
 MAN_SOURCES := $(wildcard man/*.scd)
@@ -412,8 +415,8 @@ FORCE:
 .DELETE_ON_ERROR:
 .PHONY: all userland lib tools modules_if_possible modules_build modules \
 	modules_install test_modules selftests selftests_install kselftest check demo \
-	setup check-debug check-races bench \
-	no_drm deb check-deb man install install_drm uninstall clean distclean help FORCE
+	setup check-debug check-races bench no_drm deb check-deb man install \
+	install_drm uninstall clean distclean help FORCE check-models
 
 # HELP
 # Targets:
@@ -440,6 +443,8 @@ FORCE:
 #   deb              Debian packages, in $(O)/deb
 #   check-deb        install these in a clean Debian, boot it, use and purge them
 #                    there (as root; takes some minutes)
+#   check-models     look at every state of the models of the protocols, in models/
+#                    (needs spin; takes some minutes)
 #   install          libpld, headers, pkg-config file, tools, udev rule, manual
 #                    pages, completions, documents, sources of the tutorial
 #   uninstall        remove what install installed
