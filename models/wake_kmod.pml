@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Platform kmod: no wake-up is lost between notify, the waiters word, the wait
+ * queue and the ring. Barriers A to D are those of kmod/wait.c.
+ *
+ * Ranks 1 to RANKS - 1 notify a cell each of rank 0, ROUNDS times, and rank 0
+ * waits for all cells of each round.
+ *
+ *   STOP   it waits for a round more, which never comes, and somebody ends that by
+ *          a ring (PLD_WAIT_BELL)
+ *   DEATH  each of the others may die in place of any of its notifies
+ *   BELL_UNLOCKED  the bell is advanced without the queue's lock. That lock does the
+ *          work of B and D too: without them, only this shows that they are missing
+ *   WATCH  in place of a wait it is a watch (kmod/watch.c), for one round
+ *
+ * Nobody has a timeout, nor looks by itself (recheck_ms is 0), so that a lost
+ * wake-up is a process that sleeps for ever. No signals interrupt the wait.
+ */
+#ifndef RANKS
+#define RANKS 2
+#endif
+#ifndef ROUNDS
+#ifdef WATCH
+#define ROUNDS 1
+#else
+#define ROUNDS 2
+#endif
+#endif
+#ifdef STOP
+#define WAITED (ROUNDS + 1)
+#else
+#define WAITED ROUNDS
+#endif
+#define CELLS (RANKS - 1)
+
+/* Agents: rank 0, then who notifies, then who stops. */
+#define RANK_0 0
+#define NOTIFIER(n) (1 + (n))
+#define STOPPER RANKS
+#define AGENTS (RANKS + 1)
+#define DEPTH 6
+/* Words: the cells, and ... */
+#define WAITERS CELLS		/* the doorbell's word */
+#define RINGS (CELLS + 1)	/* pld_rank.nr_rings */
+#define LOCK (CELLS + 2)	/* of the wait queue */
+#define QUEUED (CELLS + 3)	/* rank 0's entry is in it */
+#define SLEEPING (CELLS + 4)	/* its task is TASK_INTERRUPTIBLE */
+#define STOPPED (CELLS + 5)
+#define REASON (CELLS + 6)	/* of the status page */
+#define EPOCH (CELLS + 7)
+#define WORDS (CELLS + 8)
+#include "memory.inc"
+
+bool told;			/* the watch has */
+bool returned, reason_is_there;
+
+/* A lock is taken at once, and given back by a store behind what it protects. */
+#define lock(agent) atomic { load(LOCK) == 0 -> memory[LOCK] = 1 }
+#define unlock(agent) store(agent, LOCK, 0)
+
+inline look(wanted)
+{
+	satisfied = true;
+	cell = 0;
+	do
+	:: satisfied && cell < CELLS ->
+		satisfied = load(cell) >= wanted;
+		cell++
+	:: else -> cell = 0; break
+	od
+}
+
+/*
+ * kmod/watch.c: settle(), end_watch(), tell(); in the queue's lock. Who died sees
+ * that, though it may be in its store buffer.
+ */
+inline settle(by)
+{
+	look(ROUNDS);
+	if
+	:: satisfied || load(REASON) || died ->
+		store(by, QUEUED, 0);
+		store(by, WAITERS, load(WAITERS) - 1);
+		assert(!told);
+		told = true
+	:: else
+	fi
+}
+
+/* __wake_up(): wake_waiter(), or wake_watch() */
+inline wake_up(agent)
+{
+	lock(agent);
+	if
+	:: load(QUEUED) ->
+#ifdef WATCH
+		settle(agent)
+#else
+		fence(agent);
+		/* autoremove_wake_function() */
+		if
+		:: load(SLEEPING) ->
+			store(agent, SLEEPING, 0);
+			store(agent, QUEUED, 0)
+		:: else
+		fi
+#endif
+	:: else
+	fi;
+	unlock(agent)
+}
+
+/* kmod/wait.c: advance_bell(), ring() */
+inline ring(ringer)
+{
+#ifdef BELL_UNLOCKED
+	add(ringer, RINGS, 1);
+#else
+	lock(ringer);
+	store(ringer, RINGS, load(RINGS) + 1);
+	unlock(ringer);
+#endif
+#ifndef MUTANT_NO_D
+	fence(ringer);
+#endif
+	if
+	:: load(QUEUED) -> wake_up(ringer)
+	:: else
+	fi
+}
+
+/* kmod/rank.c: pld_member_died(); kmod/domain.c: pld_domain_break() */
+inline die(dead)
+{
+	died = true;
+#ifdef MUTANT_WAKES_FIRST
+	wake_up(dead);
+#endif
+#ifdef MUTANT_EPOCH_FIRST
+	store(dead, EPOCH, 1);
+	store(dead, REASON, 1);
+#else
+	store(dead, REASON, 1);
+	store(dead, EPOCH, 1);
+#endif
+#ifndef MUTANT_WAKES_FIRST
+	wake_up(dead)
+#endif
+}
+
+/* lib/notify.c: pld_system_notify() */
+proctype notifier(byte mine)
+{
+	byte round, cell;
+	bool satisfied, died;
+
+	do
+	:: round < ROUNDS ->
+		round++;
+		add(NOTIFIER(mine), mine, 1);
+#ifndef MUTANT_NO_C
+		fence(NOTIFIER(mine));
+#endif
+		if
+		:: load(WAITERS) -> ring(NOTIFIER(mine))
+		:: else
+		fi
+#ifdef DEATH
+	:: round < ROUNDS -> die(NOTIFIER(mine)); break
+#endif
+	:: round == ROUNDS -> break
+	od;
+	cell = 0;
+	satisfied = false
+}
+
+#ifdef STOP
+/* lib/waiter.c: end_thread() */
+proctype stopper()
+{
+	byte cell;
+	bool satisfied, died;
+
+	store(STOPPER, STOPPED, 1);
+	ring(STOPPER)
+}
+#endif
+
+inline add_waiters(change)
+{
+	lock(RANK_0);
+	store(RANK_0, WAITERS, load(WAITERS) + change);
+	unlock(RANK_0)
+}
+
+#ifdef WATCH
+/* kmod/watch.c: begin_watch(), enter_queue() */
+proctype watcher()
+{
+	byte cell;
+	bool satisfied, died;
+
+	lock(RANK_0);
+	store(RANK_0, WAITERS, load(WAITERS) + 1);
+	store(RANK_0, QUEUED, 1);
+#ifndef MUTANT_NO_B
+	fence(RANK_0);
+#endif
+	settle(RANK_0);
+	unlock(RANK_0);
+	satisfied = false;
+	told;
+	returned = true
+}
+#else
+/* kmod/wait.c: wait_for_cells(), wait_loop(), within lib's kmod_block() */
+proctype waiter()
+{
+	byte round, cell, bell;
+	bool satisfied, broken, stopped;
+#ifdef MUTANT_RAISED_LATE
+	bool raised;
+#endif
+
+	do
+	:: round < WAITED && !broken && !stopped ->
+		round++;
+#ifdef DEATH
+		/* lib/health.h: pld_enter() */
+		if
+		:: load(EPOCH) -> broken = true; goto next
+		:: else
+		fi;
+#endif
+		/* lib/wait.c: wait_checked() */
+		look(round);
+		if
+		:: satisfied -> goto next
+		:: else
+		fi;
+#ifdef STOP
+again:
+		/* lib/platform/kmod.c: stopped() */
+#ifdef MUTANT_BELL_LATE
+		stopped = load(STOPPED);
+		bell = load(RINGS);
+#else
+		bell = load(RINGS);
+		stopped = load(STOPPED);
+#endif
+		if
+		:: stopped -> goto next
+		:: else
+		fi;
+#endif
+#ifndef MUTANT_RAISED_LATE
+		add_waiters(1);
+		fence(RANK_0);				/* A */
+#endif
+		do
+		:: /* prepare_to_wait_event() */
+#ifndef MUTANT_QUEUED_LATE
+		   lock(RANK_0);
+		   store(RANK_0, QUEUED, 1);
+		   store(RANK_0, SLEEPING, 1);
+#ifndef MUTANT_NO_B
+		   fence(RANK_0);			/* B */
+#endif
+		   unlock(RANK_0);
+#endif
+		   /* check_wait() */
+		   look(round);
+		   broken = load(REASON);
+		   if
+		   :: satisfied || broken -> break
+		   :: else
+		   fi;
+#ifdef STOP
+		   if
+		   :: load(RINGS) != bell -> break
+		   :: else
+		   fi;
+#endif
+#ifdef MUTANT_RAISED_LATE
+		   if
+		   :: !raised -> add_waiters(1); raised = true
+		   :: else
+		   fi;
+#endif
+#ifdef MUTANT_QUEUED_LATE
+		   lock(RANK_0);
+		   store(RANK_0, QUEUED, 1);
+		   store(RANK_0, SLEEPING, 1);
+		   fence(RANK_0);
+		   unlock(RANK_0);
+#endif
+		   /* schedule() */
+		   fence(RANK_0);
+		   !load(SLEEPING)
+		od;
+		/* finish_wait() */
+		store(RANK_0, SLEEPING, 0);
+		fence(RANK_0);
+		lock(RANK_0);
+		store(RANK_0, QUEUED, 0);
+		unlock(RANK_0);
+#ifdef MUTANT_RAISED_LATE
+		if
+		:: raised -> add_waiters(255); raised = false
+		:: else
+		fi;
+#else
+		add_waiters(255);			/* minus one */
+#endif
+#ifdef STOP
+		if
+		:: !satisfied && !broken -> goto again
+		:: else
+		fi;
+#endif
+next:
+		/* It asks again until that is known in user space too. */
+		if
+		:: broken && !satisfied ->
+			load(EPOCH);
+			reason_is_there = load(REASON);
+			assert(reason_is_there)
+		:: else
+		fi;
+		satisfied = false;
+		bell = 0
+	:: else -> break
+	od;
+	returned = true
+}
+#endif
+
+init
+{
+	byte i;
+
+	atomic {
+		for (i : 0 .. AGENTS - 1) {
+			run drain(i)
+		};
+		for (i : 0 .. CELLS - 1) {
+			run notifier(i)
+		};
+		i = 0;
+#ifdef STOP
+		run stopper();
+#endif
+#ifdef WATCH
+		run watcher()
+#else
+		run waiter()
+#endif
+	};
+	timeout;
+	assert(returned);
+	assert(load(QUEUED) == 0);
+	assert(load(WAITERS) == 0)
+}
