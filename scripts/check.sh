@@ -97,7 +97,7 @@ checkpatch()
 
 clang_format()
 {
-	sources lib lib-drm tools selftests | xargs -0 clang-format --dry-run -Werror
+	sources lib lib-drm tools selftests models | xargs -0 clang-format --dry-run -Werror
 }
 
 shell_scripts()
