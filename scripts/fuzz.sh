@@ -1,0 +1,74 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# make fuzz [MINUTES=30] [SEED=N]: random programs of calls of the module, on the
+# kernel in which the kernel's own checkers look on (scripts/debug-kernel.sh),
+# steered by which places of the module they come by (selftests/fuzz).
+#
+# fuzz.sh FILE...: runs these programs there, and tells what each call answers.
+#
+# The programs that a run ends with, as few as come by all that it came by, are
+# left in $O/fuzz/corpus.
+
+. "$(dirname -- "$0")/common.sh"
+
+kernel=6.12-debug
+fuzz=$PLD_TOP/selftests/fuzz
+work=$O/fuzz
+minutes=${MINUTES:-30}
+seed=${SEED:-$(date +%s)}
+
+build()
+{
+	local kdir=$PLD_CACHE/$kernel/build
+
+	[ -e "$PLD_CACHE/$kernel/vmlinux" ] || "$PLD_TOP/scripts/debug-kernel.sh"
+	make --no-print-directory -s -C "$PLD_TOP" O="$work" KDIR="$kdir" \
+		KCOV=y modules_build
+	make --no-print-directory -s -C "$PLD_TOP" O="$work" KDIR="$kdir" \
+		test_modules
+	make --no-print-directory -s -C "$fuzz" OUTPUT="$work" \
+		PLD_INC="-I$PLD_TOP/uapi"
+}
+
+# guest COMMAND...: in the guest, with the folder of programs in "programs".
+guest()
+{
+	O=$work "$PLD_TOP/scripts/vm-run" --kernel $kernel --memory 3G \
+		--timeout $((minutes * 60 + 900)) --keep-log "$work/kernel.log" \
+		--insmod "devices=4 device_memory_mb=64 gid=990" \
+		--add "$work/pld-fuzz" --add "$PLD_TOP/scripts/kernel-log-splats" \
+		--add "$programs:/pld/programs" -- sh -c "
+			modprobe pld_test_exporter
+			$*"
+}
+
+# What a run printed, without the corpus, which goes into files.
+take_corpus()
+{
+	awk -v folder="$work/corpus" '
+		/^corpus / {
+			file = folder "/" $2 ".prog"
+			print "# SPDX-License-Identifier: GPL-2.0" > file
+			next
+		}
+		file && /^end$/ { close(file); file = ""; next }
+		file { print > file; next }
+		{ print; fflush() }'
+}
+
+build
+if [ $# -gt 0 ]; then
+	programs=$work/programs
+	rm -rf "$programs"
+	mkdir -p "$programs"
+	cp -- "$@" "$programs"
+	guest pld-fuzz replay -p kernel-log-splats 'programs/*'
+else
+	programs=$fuzz/corpus
+	rm -rf "$work/corpus"
+	mkdir -p "$work/corpus"
+	say "fuzz: $minutes minutes; the kernel's log will be in $work/kernel.log"
+	guest pld-fuzz run -m "$minutes" -s "$seed" -c programs \
+		-p kernel-log-splats | take_corpus
+fi
