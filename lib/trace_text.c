@@ -98,15 +98,23 @@ static void add_notify(struct line *line, const pld_trace_record *r)
 	    r->mode == PLD_SET ? "Set" : "AtomicAdd");
 }
 
+/* Of an errno that a rank may have left, whatever it is. */
+static const char *error_name(int error)
+{
+	const char *name = NULL;
+
+	if (error < 0 && error >= -PLD_LARGEST_ERRNO)
+		name = strerrorname_np(-error);
+	return name ? name : "failed";
+}
+
 static void add_wait(struct line *line, const pld_trace_record *r)
 {
 	add(line, "pld.system.wait(%s", r->dst);
 	add_dims(line, r->dst_offsets);
 	add(line, ", %d, cmp=%s)", r->value, r->mode == PLD_EQ ? "Eq" : "Ge");
 	if (r->error)
-		add(line, "  # %s, the cell was %d",
-		    strerrorname_np(-r->error) ? strerrorname_np(-r->error)
-					       : "failed",
+		add(line, "  # %s, the cell was %d", error_name(r->error),
 		    r->seen);
 }
 

@@ -401,4 +401,25 @@ TEST_F(trace, host_side_refusals)
 	pld_domain_destroy(quiet);
 }
 
+/* A rank may have left anything in its records. */
+TEST(records_that_a_rank_scribbled_over)
+{
+	static const int errors[] = { INT32_MIN, INT32_MAX, 5, -4096, -4095 };
+	pld_trace_record record = { .op = PLD_TRACE_WAIT, .seen = 4 };
+	char text[PLD_TRACE_TEXT_BYTES];
+
+	memset(record.dst, 'x', sizeof(record.dst));
+	record.dst_offsets.ndim = INT32_MIN;
+	for (size_t i = 0; i < sizeof(errors) / sizeof(*errors); i++) {
+		record.error = errors[i];
+		ASSERT_EQ(0, pld_trace_text(&record, text));
+		ASSERT_STREQ("pld.system.wait(xxxxxxxxxxxxxxxxxxxxxxx, [], 0, cmp=Eq)  # failed, the cell was 4",
+			     text);
+	}
+	record.error = -ETIMEDOUT;
+	ASSERT_EQ(0, pld_trace_text(&record, text));
+	ASSERT_STREQ("pld.system.wait(xxxxxxxxxxxxxxxxxxxxxxx, [], 0, cmp=Eq)  # ETIMEDOUT, the cell was 4",
+		     text);
+}
+
 LIB_TEST_MAIN
