@@ -110,7 +110,8 @@ licence_tags()
 {
 	local without
 
-	without=$(git ls-files -co --exclude-standard -z -- . ':!LICENSES' |
+	without=$(git ls-files -co --exclude-standard -z -- . ':!LICENSES' \
+		':!selftests/fuzz/user/corpus' |
 		xargs -0 grep -L -m 1 'SPDX-License-Identifier:' || true)
 	[ -z "$without" ] || die "without a licence tag: $without"
 }
