@@ -8,6 +8,17 @@ pld_sim-y := $(addprefix $(pld-dir),main.o chardev.o ioctl.o device.o domain.o \
 	rank.o memory.o window.o mmap.o fault.o export.o import.o wait.o \
 	watch.o fence.o show.o debugfs.o trace.o)
 
+# Counts how often each line runs, for the selftests (scripts/coverage.sh). Not
+# the kernel's own gcov, which few kernels have.
+ifneq ($(GCOV),)
+pld_sim-y := $(pld-dir)gcov_begin.o $(pld_sim-y) $(pld-dir)gcov_end.o
+CFLAGS_GCOV := -fprofile-arcs -ftest-coverage -fprofile-info-section \
+	-fno-tree-loop-im
+$(foreach o,$(pld_sim-y),$(eval CFLAGS_$(o) += $(CFLAGS_GCOV)))
+CFLAGS_REMOVE_$(pld-dir)gcov_begin.o := $(CFLAGS_GCOV)
+CFLAGS_REMOVE_$(pld-dir)gcov_end.o := $(CFLAGS_GCOV)
+endif
+
 # Inside a kernel tree $(src) is relative to the source tree, or is not,
 # depending on the version.
 pld-here := $(dir $(lastword $(MAKEFILE_LIST)))

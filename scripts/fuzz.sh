@@ -34,7 +34,7 @@ build()
 # guest COMMAND...: in the guest, with the folder of programs in "programs".
 guest()
 {
-	O=$work "$PLD_TOP/scripts/vm-run" --kernel $kernel --memory 3G \
+	O=$work "$PLD_TOP/scripts/vm-run" --kernel $kernel --memory 3G --append quiet \
 		--timeout $((minutes * 60 + 900)) --keep-log "$work/kernel.log" \
 		--insmod "devices=4 device_memory_mb=64 gid=990" \
 		--add "$work/pld-fuzz" --add "$PLD_TOP/scripts/kernel-log-splats" \
