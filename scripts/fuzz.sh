@@ -43,18 +43,24 @@ guest()
 			$*"
 }
 
-# What a run printed, without the corpus, which goes into files.
+# Prints what a run prints, as it comes; the corpus goes into files.
 take_corpus()
 {
-	awk -v folder="$work/corpus" '
-		/^corpus / {
-			file = folder "/" $2 ".prog"
-			print "# SPDX-License-Identifier: GPL-2.0" > file
-			next
-		}
-		file && /^end$/ { close(file); file = ""; next }
-		file { print > file; next }
-		{ print; fflush() }'
+	local line file=''
+
+	while IFS= read -r line; do
+		case $line in
+		'corpus '*)
+			file=$work/corpus/${line#* }.prog
+			echo "# SPDX-License-Identifier: GPL-2.0" > "$file" ;;
+		end) file='' ;;
+		*) if [ -n "$file" ]; then
+			printf '%s\n' "$line" >> "$file"
+		else
+			printf '%s\n' "$line"
+		fi ;;
+		esac
+	done
 }
 
 build
