@@ -57,7 +57,8 @@ run()
 		insmod test-modules/pld_gcov.ko
 		insmod test-modules/pld_test_exporter.ko
 		insmod pld_sim.ko devices=64 gid=990
-		PLD_PLATFORM=kmod selftests/kselftest-run $tests
+		export PLD_PLATFORM=kmod PLD_MODULE=/pld/pld_sim.ko
+		selftests/kselftest-run $tests
 		status=\$?
 		mkdir /tmp/counts
 		cd /sys/kernel/debug/pld_gcov
