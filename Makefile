@@ -177,7 +177,8 @@ KBUILD_DIR = $(ABS_O)/modules-$(KRELEASE)
 KBUILD_MAKE = $(MAKE) -C $(KDIR) M=$(KBUILD_DIR) \
 	CONFIG_DEBUG_INFO_BTF_MODULES= \
 	$(if $(C),C=$(C)) $(if $(W),W=$(W)) $(if $(V),V=$(V)) \
-	$(if $(KCC),CC=$(KCC))
+	$(if $(KCC),CC=$(KCC)) \
+	$(if $(KCOV),KCOV_INSTRUMENT=y) $(if $(GCOV),GCOV=y)
 
 spaced = $(filter-out 1,$(words $(1)))
 HEADERS_HINT = no kernel headers in KDIR=$(KDIR) (make setup fetches some; \
@@ -269,6 +270,17 @@ demo:
 
 setup:
 	$(Q)scripts/setup.sh
+
+.PHONY: fuzz fuzz-user coverage
+
+fuzz:
+	$(Q)MINUTES='$(MINUTES)' SEED='$(SEED)' scripts/fuzz.sh
+
+fuzz-user:
+	$(Q)SECONDS_EACH='$(SECONDS)' scripts/fuzz-user.sh
+
+coverage:
+	$(Q)KERNEL='$(KERNEL)' scripts/coverage.sh
 
 deb:
 	$(Q)scripts/build-deb.sh
@@ -439,6 +451,11 @@ FORCE:
 #   check-races      MINUTES=5 of stress with a module that KCSAN watches
 #   bench            the allgather beside OpenMPI, MPICH and OpenSHMEM, and more
 #                    (as root, installs them; takes some minutes)
+#   fuzz             random programs of the module's calls, for MINUTES=30, on
+#                    the kernel with KASAN and more
+#   fuzz-user        random bytes for what reads some in user space, for
+#                    SECONDS=60 each
+#   coverage         which lines of the module the selftests run (KERNEL=6.12)
 #   man              the manual pages, in $(O)/man (man -M build/man pld)
 #   deb              Debian packages, in $(O)/deb
 #   check-deb        install these in a clean Debian, boot it, use and purge them
@@ -460,6 +477,8 @@ FORCE:
 #   KDIR=...         headers or build tree of the kernel to build the module
 #                    for (default: the running kernel's, else Debian's 6.1
 #                    from the cache)
+#   KCOV=y           have the kernel's KCOV see where the module is
+#   GCOV=y           have the module count how often each line runs
 #   C=1, W=1         Kbuild's own: run sparse, more warnings
 #   DESTDIR, PREFIX  of install (PREFIX=/usr/local)
 #   PLD_CACHE        where kernel packages are kept (~/.cache/pld-sim)
