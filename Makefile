@@ -178,7 +178,8 @@ KBUILD_MAKE = $(MAKE) -C $(KDIR) M=$(KBUILD_DIR) \
 	CONFIG_DEBUG_INFO_BTF_MODULES= \
 	$(if $(C),C=$(C)) $(if $(W),W=$(W)) $(if $(V),V=$(V)) \
 	$(if $(KCC),CC=$(KCC)) \
-	$(if $(KCOV),KCOV_INSTRUMENT=y) $(if $(GCOV),GCOV=y)
+	$(if $(filter y,$(KCOV)),KCOV_INSTRUMENT=y) \
+	$(if $(filter y,$(GCOV)),PLD_GCOV=y)
 
 spaced = $(filter-out 1,$(words $(1)))
 HEADERS_HINT = no kernel headers in KDIR=$(KDIR) (make setup fetches some; \

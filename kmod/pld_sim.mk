@@ -10,7 +10,7 @@ pld_sim-y := $(addprefix $(pld-dir),main.o chardev.o ioctl.o device.o domain.o \
 
 # Counts how often each line runs, for the selftests (scripts/coverage.sh). Not
 # the kernel's own gcov, which few kernels have.
-ifneq ($(GCOV),)
+ifeq ($(PLD_GCOV),y)
 pld_sim-y := $(pld-dir)gcov_begin.o $(pld_sim-y) $(pld-dir)gcov_end.o
 CFLAGS_GCOV := -fprofile-arcs -ftest-coverage -fprofile-info-section \
 	-fno-tree-loop-im

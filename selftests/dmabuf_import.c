@@ -189,6 +189,33 @@ TEST_F(dmabuf, import_is_mapped_as_windows_are)
 	munmap(all, 2 * v.win.stride);
 }
 
+/* The rank's place in the window is larger than its memory. */
+TEST_F(dmabuf, nothing_is_mapped_behind_imported_memory)
+{
+	struct pld_sim_window_alloc large, win;
+	__u64 length = SIM_HUGE + SIM_PAGE, at;
+	__s32 fds[2] = { -1, -1 };
+	void *last;
+
+	ASSERT_EQ(0, sim_alloc(self->from, length, 0, &large));
+	fds[1] = sim_export(self->from, large.window, 0);
+	ASSERT_LE(0, fds[1]);
+	ASSERT_EQ(0, sim_import(self->to, length, 0, fds, 2, &win, NULL));
+	close(fds[1]);
+	ASSERT_EQ(2 * SIM_HUGE, win.stride);
+	at = win.mmap_offset + win.stride + SIM_HUGE;
+
+	last = sim_mmap(self->to_fd, SIM_PAGE, PROT_READ, at);
+	EXPECT_NE(MAP_FAILED, last);
+	munmap(last, SIM_PAGE);
+	EXPECT_EQ(MAP_FAILED,
+		  sim_mmap(self->to_fd, 2 * SIM_PAGE, PROT_READ, at));
+	EXPECT_EQ(ERANGE, errno);
+	EXPECT_EQ(MAP_FAILED,
+		  sim_mmap(self->to_fd, SIM_PAGE, PROT_READ, at + SIM_PAGE));
+	EXPECT_EQ(ENOENT, errno);
+}
+
 /* Rank 1 of the second domain: waits for its own cell, says how it ended. */
 static int wait_for_cell(struct peer *self, void *arg)
 {

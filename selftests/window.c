@@ -258,6 +258,18 @@ TEST_F(window, mapping_offset_that_wraps_is_refused)
 				      -2 * SIM_PAGE));
 }
 
+/* 2^44 is where mmap() offsets end. */
+TEST_F(window, length_that_offsets_cannot_reach_is_refused)
+{
+	static const __u64 lengths[] = { 1ULL << 43, 1ULL << 44,
+					 (1ULL << 44) + 1, 1ULL << 63, -1ULL };
+	struct pld_sim_window_alloc win;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(lengths); i++)
+		EXPECT_EQ(-EOVERFLOW,
+			  sim_alloc(self->domain, lengths[i], 0, &win));
+}
+
 TEST_F(window, status_and_doorbells_have_their_sizes)
 {
 	__u64 bells = PLD_SIM_MMAP_DOORBELLS;

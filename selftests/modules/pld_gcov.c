@@ -221,6 +221,9 @@ static struct notifier_block notifier = { .notifier_call = on_module };
 /* It is loaded before pld_sim, and stays until the machine goes down. */
 static int __init gcov_init(void)
 {
+	/* So are symbols laid out that on_module() looks at. */
+	BUILD_BUG_ON(!IS_ENABLED(CONFIG_HAVE_ARCH_PREL32_RELOCATIONS));
+
 	folder = debugfs_create_dir("pld_gcov", NULL);
 	return register_module_notifier(&notifier);
 }
