@@ -20,7 +20,15 @@
 #include "execute.h"
 
 #define MS 1000000LL
-#define LINE_LIMIT (60 * MS)
+/*
+ * How often a worker is looked at, and how often it must be found asleep, one look
+ * after the other, to count as one that a call does not let go. Machines differ
+ * in speed too much for a time.
+ */
+#define LOOK (10 * MS)
+#define LOOKS 4
+/* For who is awake all the time. */
+#define LINE_LIMIT (5000 * MS)
 /* Whoever lives so long after having been killed hangs. */
 #define KILL_LIMIT (30000 * MS)
 
@@ -83,16 +91,34 @@ static bool has_ended(struct fuzz_slot *slot)
 	return true;
 }
 
+static bool is_asleep(const struct fuzz_slot *slot)
+{
+	char path[32], text[256] = "", *state;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", slot->tid);
+	file = fopen(path, "re");
+	if (!file)
+		return true;
+	if (!fgets(text, sizeof(text), file))
+		*text = '\0';
+	fclose(file);
+	state = strrchr(text, ')');
+	return !state || state[2] != 'R';
+}
+
 static void wait_until_done(struct fuzz_slot *slot)
 {
 	int64_t end = fuzz_now() + LINE_LIMIT;
 	uint32_t done;
+	int asleep = 0;
 
-	for (;;) {
+	while (asleep < LOOKS && fuzz_now() < end && !has_ended(slot)) {
 		done = __atomic_load_n(&slot->done, __ATOMIC_SEQ_CST);
-		if (done == slot->told || fuzz_now() > end || has_ended(slot))
+		if (done == slot->told)
 			return;
-		fuzz_futex_wait(&slot->done, done, LINE_LIMIT / 6);
+		fuzz_futex_wait(&slot->done, done, LOOK);
+		asleep = slot->tid > 0 && is_asleep(slot) ? asleep + 1 : 0;
 	}
 }
 

@@ -207,10 +207,10 @@ static int run(double minutes, uint64_t seed, const char *folder)
 			print_state(begun);
 		}
 	}
-	fuzz_watch_leaks();
-	execute(&program, NULL);
 	fuzz_corpus_print_few(&corpus);
 	print_state(begun);
+	fuzz_watch_leaks();
+	execute(&program, NULL);
 	printf("%lu executions, no finding\n", executed);
 	return 0;
 }

@@ -8,7 +8,6 @@
  * counts are the module's, whatever context they come from.
  */
 #include <linux/debugfs.h>
-#include <linux/list.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/notifier.h>
@@ -46,7 +45,7 @@ struct gcov_file {
 
 /* A file over all times; its head and functions as they were the first time. */
 struct total {
-	struct list_head node;
+	struct total *next;
 	char *name;
 	u32 version;
 	u32 stamp;
@@ -61,7 +60,7 @@ struct total {
 	} functions[];
 };
 
-static LIST_HEAD(totals);
+static struct total *totals;
 static struct dentry *folder;
 
 /* The table of a pld_sim that is loaded. With the lock, as are the totals. */
@@ -72,7 +71,7 @@ static struct total *find_total(const struct gcov_file *file)
 {
 	struct total *total;
 
-	list_for_each_entry(total, &totals, node)
+	for (total = totals; total; total = total->next)
 		if (!strcmp(total->name, file->name))
 			return total;
 	return NULL;
@@ -114,12 +113,13 @@ static struct total *make_total(const struct gcov_file *file)
 		total->functions[i].lineno_checksum = function->lineno_checksum;
 		total->functions[i].cfg_checksum = function->cfg_checksum;
 		total->functions[i].nr = function->arcs.nr;
-		total->functions[i].values = kcalloc(function->arcs.nr,
-						     sizeof(u64), GFP_KERNEL);
+		total->functions[i].values =
+			kcalloc(function->arcs.nr, sizeof(u64), GFP_KERNEL);
 		if (!total->functions[i].values)
 			total->functions[i].nr = 0;
 	}
-	list_add_tail(&total->node, &totals);
+	total->next = totals;
+	totals = total;
 	debugfs_create_file(kbasename(total->name), 0400, folder, total,
 			    &gcda_fops);
 	return total;
@@ -137,7 +137,8 @@ static void add_file(const struct gcov_file *file)
 	for (i = 0; total && i < total->nr && i < file->nr_functions; i++) {
 		function = file->functions[i];
 		for (j = 0; j < total->functions[i].nr; j++) {
-			total->functions[i].values[j] += function->arcs.values[j];
+			total->functions[i].values[j] +=
+				function->arcs.values[j];
 			function->arcs.values[j] = 0;
 		}
 	}
