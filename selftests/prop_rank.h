@@ -49,9 +49,9 @@ static inline int prop_returned(const struct prop_rank *rank, int wanted,
 
 	if (got == wanted)
 		return 0;
-	/* Another rank has failed, and has said so. */
+	/* Another rank has failed or died: its own report says how. */
 	if (got == -EOWNERDEAD)
-		return -EBADMSG;
+		return got;
 	snprintf(text, sizeof(text), "returned %d%s%s, wanted %d", got,
 		 got < 0 ? ": " : "", got < 0 ? pld_last_error() : "", wanted);
 	prop_report_step(rank, text);
