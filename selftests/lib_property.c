@@ -216,23 +216,6 @@ static int run_class(const struct selection *selection)
 	return error;
 }
 
-/* A number that the environment gives, or the one that it does not change. */
-static uint64_t from_environment(const char *name, uint64_t otherwise)
-{
-	const char *text = getenv(name);
-
-	return text ? strtoull(text, NULL, 0) : otherwise;
-}
-
-static bool in_a_guest(void)
-{
-	pld_domain *domain = make_domain(1);
-	bool kmod = domain && !strcmp(pld_domain_platform(domain), "kmod");
-
-	pld_domain_destroy(domain);
-	return kmod;
-}
-
 static int programs(void)
 {
 	if (getenv("PLD_VALGRIND"))

@@ -362,21 +362,10 @@ static void print_counts(void)
 	fflush(stdout);
 }
 
-static uint64_t from_environment(const char *name, uint64_t otherwise)
-{
-	const char *text = getenv(name);
-
-	return text ? strtoull(text, NULL, 0) : otherwise;
-}
-
 static int rounds(void)
 {
-	pld_domain *domain = make_domain(1);
-	bool kmod = domain && !strcmp(pld_domain_platform(domain), "kmod");
-
-	pld_domain_destroy(domain);
 	return (int)from_environment("PLD_STORM_ROUNDS",
-				     kmod ? ROUNDS_IN_A_GUEST : ROUNDS);
+				     in_a_guest() ? ROUNDS_IN_A_GUEST : ROUNDS);
 }
 
 /* The first round is not counted: it opens what stays open. */

@@ -14,7 +14,9 @@
 #define _GNU_SOURCE
 #endif
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -128,6 +130,24 @@ static inline pld_domain *make_domain(int nranks)
 static inline bool second_mapping_is_forbidden(void)
 {
 	return !access("/sys/kernel/debug/dma-api", F_OK);
+}
+
+/* A number that the environment gives, or the one that it does not change. */
+static inline uint64_t from_environment(const char *name, uint64_t otherwise)
+{
+	const char *text = getenv(name);
+
+	return text ? strtoull(text, NULL, 0) : otherwise;
+}
+
+/* On the module, which the tests meet in an emulated guest. */
+static inline bool in_a_guest(void)
+{
+	pld_domain *domain = make_domain(1);
+	bool kmod = domain && !strcmp(pld_domain_platform(domain), "kmod");
+
+	pld_domain_destroy(domain);
+	return kmod;
 }
 
 /* A platform that cannot be used skips all; one that is broken fails the tests. */
