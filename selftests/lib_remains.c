@@ -12,9 +12,10 @@
 #include "lib_fault.h"
 #include "lib_test.h"
 #include "pld_proc.h"
+#include "storm_gather.h"
 #include "storm_left.h"
 
-#define NRANKS 4
+#define NRANKS GATHER_RANKS
 #define BYTES (1 << 20) /* of a window, per rank */
 #define CRASHES 5
 #define CRASHES_IN_A_GUEST 2
@@ -38,27 +39,7 @@ enum crash {
 	CRASH_KINDS,
 };
 
-static pld_window_buffer *data, *signals;
-
-/* Builtin allgather of one row each; who comes first finds all zero. */
-static int gather(pld_domain *domain, int run)
-{
-	int32_t mine[16], *all;
-	pld_distributed_tensor target, signal;
-	pld_tensor x;
-
-	for (int i = 0; i < 16; i++)
-		mine[i] = run * 1000 + pld_rank(domain) * 16 + i;
-	PLD_TRY(pld_tensor_init(&x, mine, PLD_SHAPE(1, 16), PLD_INT32));
-	PLD_TRY(pld_window(data, PLD_SHAPE(NRANKS, 16), PLD_INT32, &target));
-	PLD_TRY(pld_window(signals, PLD_SHAPE(NRANKS, 1), PLD_INT32, &signal));
-	PLD_TRY(pld_tensor_allgather(&x, &target, &signal));
-	all = target.data;
-	for (int src = 0; src < NRANKS; src++)
-		for (int i = 0; i < 16; i++)
-			CHECK_EQ(run * 1000 + src * 16 + i, all[src * 16 + i]);
-	return pld_tensor_barrier(&signal);
-}
+static struct gather buffers;
 
 /* Nothing of an earlier run is in a window; then it is filled. */
 static int find_zero_and_fill(pld_domain *domain, void *arg)
@@ -67,12 +48,13 @@ static int find_zero_and_fill(pld_domain *domain, void *arg)
 	const unsigned char *own;
 
 	(void)arg;
-	PLD_TRY(pld_window(data, PLD_SHAPE(BYTES), PLD_UINT8, &window));
-	PLD_TRY(pld_window(signals, PLD_SHAPE(NRANKS, 1), PLD_INT32, &signal));
+	PLD_TRY(pld_window(buffers.data, PLD_SHAPE(BYTES), PLD_UINT8, &window));
+	PLD_TRY(pld_window(buffers.signal, PLD_SHAPE(NRANKS, 1), PLD_INT32,
+			   &signal));
 	own = window.data;
 	CHECK(!own[0] && !memcmp(own, own + 1, BYTES - 1));
 	PLD_TRY(pld_tensor_barrier(&signal));
-	PLD_TRY(gather(domain, 7));
+	PLD_TRY(gather_once(domain, &buffers, 7));
 	memset(window.data, 0xdb, BYTES);
 	return 0;
 }
@@ -85,7 +67,7 @@ static int gather_until_the_end(pld_domain *domain, void *arg)
 	__atomic_store_n(&shared->pids[rank], getpid(), __ATOMIC_RELEASE);
 	say_ready(shared);
 	for (int run = 0;; run++) {
-		int error = gather(domain, run);
+		int error = gather_once(domain, &buffers, run);
 
 		if (!error)
 			continue;
@@ -101,8 +83,7 @@ static int crashing_program(struct peer *self, void *arg)
 	(void)self;
 	(void)arg;
 	NEED(domain != NULL);
-	NEED(!pld_alloc_window_buffer(domain, BYTES, &data));
-	NEED(!pld_alloc_signal(domain, PLD_SHAPE(NRANKS, 1), &signals));
+	NEED(!gather_alloc(domain, BYTES, &buffers));
 	NEED(!run_ranks(domain, find_zero_and_fill, NULL));
 	NEED(pld_launch(domain, gather_until_the_end, NULL, NULL) == -EOWNERDEAD);
 	return 0;
