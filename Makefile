@@ -291,6 +291,8 @@ check-deb:
 
 check-models:
 	$(Q)scripts/check-models.sh
+check-storms:
+	$(Q)KERNEL='$(KERNEL)' scripts/check-storms.sh
 
 # 4. Manual pages: a file of man/ each, with an alias for each name it describes.
 
@@ -428,7 +430,7 @@ FORCE:
 .DELETE_ON_ERROR:
 .PHONY: all userland lib tools modules_if_possible modules_build modules \
 	modules_install test_modules selftests selftests_install kselftest check demo \
-	setup check-debug check-races bench no_drm deb check-deb man install \
+	setup check-debug check-races check-storms bench no_drm deb check-deb man install \
 	install_drm uninstall clean distclean help FORCE check-models
 
 # HELP
@@ -463,6 +465,8 @@ FORCE:
 #                    there (as root; takes some minutes)
 #   check-models     look at every state of the models of the protocols, in models/
 #                    (needs spin; takes some minutes)
+#   check-storms     kills, bad citizens, crashes and litmus, in full: KERNEL=6.12
+#                    (or 6.1, none) is the guest's kernel; takes some minutes
 #   install          libpld, headers, pkg-config file, tools, udev rule, manual
 #                    pages, completions, documents, sources of the tutorial
 #   uninstall        remove what install installed

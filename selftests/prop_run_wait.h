@@ -65,12 +65,10 @@ static inline int prop_wait_by_event(const struct prop_rank *rank,
 	return 0;
 }
 
-/* For all of n own cells. */
-static inline int prop_wait(const struct prop_rank *rank, enum prop_way way,
-			    const pld_condition *conditions, int n)
+static inline int prop_wait_somehow(const struct prop_rank *rank,
+				    enum prop_way way,
+				    const pld_condition *conditions, int n)
 {
-	if (!n)
-		return 0;
 	switch (way) {
 	case PROP_WAIT_ALL:
 		PROP_DO(rank, pld_system_wait_all(conditions, n, PROP_WAIT_NS));
@@ -82,6 +80,40 @@ static inline int prop_wait(const struct prop_rank *rank, enum prop_way way,
 	default:
 		return prop_wait_one_by_one(rank, conditions, n);
 	}
+}
+
+/* Without a call, which may be refused by now. */
+static inline int32_t prop_cell_value(const pld_condition *condition)
+{
+	const pld_view *signal = condition->signal;
+	int64_t at = 0;
+
+	for (int i = 0; i < signal->shape.ndim; i++)
+		at += condition->offsets.n[i] * signal->stride[i];
+	return __atomic_load_n((int32_t *)signal->data + at, __ATOMIC_RELAXED);
+}
+
+/*
+ * For all of n own cells. They hold what was waited for: nobody may change that
+ * before this rank has told him so.
+ */
+static inline int prop_wait(const struct prop_rank *rank, enum prop_way way,
+			    const pld_condition *conditions, int n)
+{
+	if (!n)
+		return 0;
+	PLD_TRY(prop_wait_somehow(rank, way, conditions, n));
+	for (int i = 0; i < n; i++) {
+		int32_t value = prop_cell_value(&conditions[i]);
+
+		if (conditions[i].cmp == PLD_EQ
+			    ? value == conditions[i].expected
+			    : value >= conditions[i].expected)
+			continue;
+		prop_report_step(rank, "a wait returned before its cell was so");
+		return -EBADMSG;
+	}
+	return 0;
 }
 
 #endif /* PLD_PROP_RUN_WAIT_H */

@@ -81,10 +81,15 @@ static inline int storm_credits(const pld_distributed_tensor *signal, int me)
 		if (peer != me)
 			PLD_TRY(pld_system_notify(signal, peer, PLD_AT(me, 0),
 						  1, PLD_ATOMIC_ADD));
-	for (int src = 0; src < STORM_RANKS; src++)
-		if (src != me)
-			PLD_TRY(pld_system_wait(signal, PLD_AT(src, 0), 1,
-						PLD_GE));
+	for (int src = 0; src < STORM_RANKS; src++) {
+		pld_condition credit = { signal, PLD_AT(src, 0), 1, PLD_GE };
+
+		if (src == me)
+			continue;
+		PLD_TRY(pld_system_wait(signal, credit.offsets, credit.expected,
+					credit.cmp));
+		CHECK(prop_cell_value(&credit) >= 1);
+	}
 	for (int src = 0; src < STORM_RANKS; src++)
 		if (src != me)
 			PLD_TRY(pld_system_notify(signal, me, PLD_AT(src, 0),
