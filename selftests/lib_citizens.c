@@ -419,7 +419,7 @@ static void expect_trouble(struct __test_metadata *_metadata,
 			   int (*deed)(pld_domain *domain))
 {
 	pld_domain_destroy(self->domain);
-	ASSERT_EQ(0, make_bad_domain(500 * LIB_MS, 0, &self->domain));
+	ASSERT_EQ(0, make_bad_domain(long_ms() * LIB_MS, 0, &self->domain));
 	for (int i = 0; i < times(); i++) {
 		int error = be_bad(_metadata, self,
 				   (struct bad){ deed, BAD_AT, false });

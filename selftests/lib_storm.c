@@ -21,9 +21,13 @@
 #define ROUNDS_IN_A_GUEST 2
 #define ROUNDS_PRINTED 100
 #define TIMEOUT_NS (20000 * LIB_MS)
-/* The contract's, for machines whose processes are woken when they should be. */
+/*
+ * The contract's, for machines whose processes are woken when they should be, and
+ * that have not more to run than the ranks, who kills them and who sees to it.
+ */
 #define TOLD_NS (100 * LIB_MS)
 #define LATE_NS (10 * LIB_MS)
+#define OTHERS 3
 #define EXTRA_BYTES (256 << 10)
 /* malloc()'s own, and what stdio keeps */
 #define HEAP_SLACK (64 << 10)
@@ -126,7 +130,7 @@ static int draw_round(struct storm_domain *d, uint64_t seed)
 	memset(storm->rank, 0, sizeof(storm->rank));
 	d->round.seed = seed;
 	/* in some rounds, ranks come to their end by themselves */
-	d->round.runs = prop_once_in(&r, 4) ? prop_between(&r, 1, 20) : INT_MAX;
+	d->round.runs = prop_once_in(&r, 3) ? prop_between(&r, 1, 4) : INT_MAX;
 	draw_victims(d, &r);
 	PLD_TRY(draw_programs(d, seed));
 	return draw_extras(d, &r);
@@ -163,6 +167,13 @@ static int64_t first_kill(void)
 	return first;
 }
 
+static bool is_overloaded(void)
+{
+	return storm->late_ns > LATE_NS ||
+	       storm->runnable > STORM_RANKS + OTHERS +
+					 (int)sysconf(_SC_NPROCESSORS_ONLN);
+}
+
 /* Who was told, was told in time; one who had not begun, from then on. */
 static int check_latency(const struct storm_domain *d, int r)
 {
@@ -173,7 +184,7 @@ static int check_latency(const struct storm_domain *d, int r)
 	took = storm->rank[r].told_at - since;
 	if (took > counts.worst_ns)
 		counts.worst_ns = took;
-	if (d->kmod || storm->late_ns > LATE_NS)
+	if (d->kmod || is_overloaded())
 		return 0;
 	counts.compared++;
 	if (took > counts.worst_compared_ns)
@@ -181,9 +192,9 @@ static int check_latency(const struct storm_domain *d, int r)
 	if (took <= TOLD_NS)
 		return 0;
 	fprintf(stderr,
-		"# seed %llu: rank %d was told after %lld us; a sleeper was late by %lld us\n",
+		"# seed %llu: rank %d was told after %lld us; a sleeper was late by %lld us, %d were runnable\n",
 		(unsigned long long)d->round.seed, r, (long long)took / 1000,
-		(long long)storm->late_ns / 1000);
+		(long long)storm->late_ns / 1000, storm->runnable);
 	return -ETIME;
 }
 
@@ -356,9 +367,8 @@ static void print_counts(void)
 	printf("# told after %lld us at most; a sleeper was late by %lld us at most\n",
 	       (long long)counts.worst_ns / 1000,
 	       (long long)counts.worst_late_ns / 1000);
-	printf("# where it was late by less than %lld ms: %d were told, after %lld us at most\n",
-	       (long long)(LATE_NS / LIB_MS), counts.compared,
-	       (long long)counts.worst_compared_ns / 1000);
+	printf("# on a machine that was not overloaded: %d were told, after %lld us at most\n",
+	       counts.compared, (long long)counts.worst_compared_ns / 1000);
 	fflush(stdout);
 }
 

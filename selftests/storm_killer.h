@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Who kills ranks: a process beside the launcher and its ranks, and another one
- * that only sleeps, to see how late a process is woken here and now.
+ * that only sleeps, to see how late a process is woken here and now, and how many
+ * want to run.
  *
  * The ranks' process ids are noted at their fork, so that a rank can be killed
  * before it has joined.
@@ -13,6 +14,7 @@
 #include <sched.h>
 
 #include "lib_fault.h"
+#include "pld_counters.h"
 #include "pld_proc.h"
 
 #define STORM_RANKS 4
@@ -34,8 +36,11 @@ struct storm_rank {
 struct storm {
 	struct storm_rank rank[STORM_RANKS];
 	int64_t launched_at;
-	/* how late the sleeper was woken at worst, since the launch */
+	/* since the launch: how late the sleeper was woken at worst, and how many
+	 * processes could run at most
+	 */
 	int64_t late_ns;
+	int runnable;
 };
 
 static struct storm *storm;
@@ -120,16 +125,37 @@ static inline int storm_killer(struct peer *self, void *arg)
 	}
 }
 
+/* Now, of all there are on this machine. */
+static inline int storm_runnable(void)
+{
+	char text[128];
+	int runnable;
+
+	if (read_text("/proc/loadavg", text, sizeof(text)) ||
+	    sscanf(text, "%*f %*f %*f %d/", &runnable) != 1)
+		return 0;
+	return runnable;
+}
+
 static inline int storm_sleeper(struct peer *self, void *arg)
 {
+	struct sched_param none = { 0 };
+
 	(void)arg;
+	/* It is woken no sooner than a rank that computes. */
+	sched_setscheduler(0, SCHED_BATCH, &none);
 	while (getppid() == self->pid) {
+		int runnable = storm_runnable();
 		int64_t wanted = now_ns() + STORM_NAP_NS, late;
 
 		storm_sleep_until(wanted);
 		late = now_ns() - wanted;
 		if (late > __atomic_load_n(&storm->late_ns, __ATOMIC_RELAXED))
 			__atomic_store_n(&storm->late_ns, late,
+					 __ATOMIC_RELAXED);
+		if (runnable >
+		    __atomic_load_n(&storm->runnable, __ATOMIC_RELAXED))
+			__atomic_store_n(&storm->runnable, runnable,
 					 __ATOMIC_RELAXED);
 	}
 	return 0;
@@ -166,6 +192,7 @@ static inline void storm_end(struct storm_peers *peers)
 static inline void storm_go(struct storm_peers *peers)
 {
 	storm->late_ns = 0;
+	storm->runnable = 0;
 	storm->launched_at = now_ns();
 	storm_forking = 0;
 	peer_tell(&peers->killer, 0);
