@@ -18,6 +18,7 @@
 #include <sys/syscall.h>
 
 #include "lib_fault.h"
+#include "lib_left.h"
 #include "pld_counters.h"
 #include "pld_proc.h"
 #include "prop_random.h"
@@ -31,12 +32,6 @@
 #define BYTES 65536
 #define LARGE_TILE (32 << 20)
 #define SEED UINT64_C(1793)
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#else
-#define SANITIZED 0
-#endif
 
 /* Between all processes of a test. */
 struct town {

@@ -24,12 +24,6 @@
 #include "pld_proc.h"
 
 #define MOST_NRANKS 8
-/* Mappings that a sanitizer makes for itself while a test runs. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define OWN_MAPPINGS 50
-#else
-#define OWN_MAPPINGS 0
-#endif
 #define LONG (20000 * LIB_MS)
 
 /* Shared with the server and the joiners. */

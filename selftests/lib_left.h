@@ -9,6 +9,19 @@
 #include <malloc.h>
 #include <stdio.h>
 
+/* gcc's and clang's ways to say that a sanitizer is at work */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#define SANITIZED \
+	(__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#else
+#define SANITIZED 0
+#endif
+
+/* Mappings that a sanitizer makes for itself while a test runs. */
+#define OWN_MAPPINGS (SANITIZED ? 50 : 0)
+
 static inline int count_entries(const char *folder)
 {
 	DIR *dir = opendir(folder);

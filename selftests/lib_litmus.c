@@ -13,13 +13,13 @@
 #include "prop_random.h"
 
 #define BASE_SEED UINT64_C(6174)
-#define ITERATIONS 200000
+#define ITERATIONS 50000
 #define ITERATIONS_IN_A_GUEST 1000
-#define ITERATIONS_OF_THE_WRONG_ORDER 2000
-#define WINDOW_BYTES (1 << 20)
+#define ITERATIONS_OF_THE_WRONG_ORDER 100
+#define WINDOW_BYTES (4 << 20)
 #define LARGEST (256 << 10)
 #define ALIGNMENTS 64
-#define FARTHEST 64
+#define FARTHEST 4096
 #define WRITER 0
 #define READER 1
 
@@ -74,23 +74,36 @@ static int draw_size(struct prop_random *r, int *n)
 	}
 }
 
+/*
+ * Hand in hand or some messages ahead, which takes long where processes wait for
+ * a CPU; mostly the reader, which has less to do, keeps up by itself.
+ */
+static int draw_ahead(struct prop_random *r, int *n)
+{
+	switch (prop_below(r, 8)) {
+	case 0:
+		*n = *n / 200 + 1;
+		return prop_between(r, 1, 2);
+	case 1:
+		*n = *n / 10 + 1;
+		return prop_between(r, 3, 64);
+	default:
+		return FARTHEST;
+	}
+}
+
 static void draw_block(struct prop_random *r, int64_t first, int64_t all,
 		       struct block *block)
 {
-	static const int ahead[] = { 1, 1, 2, 8, FARTHEST };
-
 	block->first = first;
 	block->size = draw_size(r, &block->n);
 	block->src_at = prop_below(r, ALIGNMENTS);
 	block->dst_at = prop_below(r, ALIGNMENTS);
 	block->stride =
 		(block->size + 2 * ALIGNMENTS - 1) / ALIGNMENTS * ALIGNMENTS;
-	block->ahead = ahead[prop_below(r, 5)];
+	block->ahead = draw_ahead(r, &block->n);
 	if (block->ahead > WINDOW_BYTES / block->stride)
 		block->ahead = WINDOW_BYTES / block->stride;
-	/* hand in hand, which takes longest */
-	if (block->ahead < 8)
-		block->n = (block->n + 3) / 4;
 	if (block->n > all - first)
 		block->n = (int)(all - first);
 }
@@ -157,10 +170,13 @@ static int write_block(const struct litmus *litmus, const struct block *block,
 						PLD_GE));
 		fill(memory + block->src_at, block->size, iteration);
 		options.dst_offsets.n[0] = place_of(block, i);
-		if (litmus->wrong_order)
+		if (litmus->wrong_order) {
 			PLD_TRY(pld_system_notify(signal, READER,
 						  PLD_AT(WRITER, 0), 1,
 						  PLD_ATOMIC_ADD));
+			/* for a reader that shares its CPU */
+			sleep_ms(1);
+		}
 		PLD_TRY(pld_tensor_put(window, READER, &src, &options));
 		if (!litmus->wrong_order)
 			PLD_TRY(pld_system_notify(signal, READER,

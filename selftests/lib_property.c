@@ -18,6 +18,7 @@
 #include <pthread.h>
 #include <sys/mman.h>
 
+#include "lib_left.h"
 #include "prop_check.h"
 #include "prop_generate.h"
 
@@ -27,15 +28,6 @@
 #define PROGRAMS_OF_SANITIZERS 500
 #define PROGRAMS_IN_VALGRIND 6
 #define BATCH 40
-/* gcc's and clang's ways to say that a sanitizer is at work */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#define SANITIZED \
-	(__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
-#else
-#define SANITIZED 0
-#endif
 #define TIMEOUT_NS (20000 * LIB_MS)
 
 /* Between the ranks, without the library. */

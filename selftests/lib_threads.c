@@ -24,13 +24,6 @@
 /* Small, so that a put takes many turns with its stage. */
 #define TILE_BYTES 256
 
-/* Where sanitizers count every access, or take all addresses for themselves. */
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-#define SANITIZED 1
-#else
-#define SANITIZED 0
-#endif
-
 FIXTURE(threads)
 {
 	pld_domain *domain;
