@@ -48,6 +48,7 @@ struct counts {
 	int all_dead;
 	/* among the told, those whose latency the contract's was compared with */
 	int compared;
+	int too_late;
 	int64_t worst_compared_ns;
 	int64_t worst_ns;
 	int64_t worst_late_ns;
@@ -174,8 +175,8 @@ static bool is_overloaded(void)
 					 (int)sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-/* Who was told, was told in time; one who had not begun, from then on. */
-static int check_latency(const struct storm_domain *d, int r)
+/* How long it took to tell; one who had not begun, from then on. */
+static void measure(const struct storm_domain *d, int r)
 {
 	int64_t since = first_kill(), took;
 
@@ -185,17 +186,17 @@ static int check_latency(const struct storm_domain *d, int r)
 	if (took > counts.worst_ns)
 		counts.worst_ns = took;
 	if (d->kmod || is_overloaded())
-		return 0;
+		return;
 	counts.compared++;
 	if (took > counts.worst_compared_ns)
 		counts.worst_compared_ns = took;
 	if (took <= TOLD_NS)
-		return 0;
+		return;
+	counts.too_late++;
 	fprintf(stderr,
 		"# seed %llu: rank %d was told after %lld us; a sleeper was late by %lld us, %d were runnable\n",
 		(unsigned long long)d->round.seed, r, (long long)took / 1000,
 		(long long)storm->late_ns / 1000, storm->runnable);
-	return -ETIME;
 }
 
 /* An end that the rank itself told: it was told of a death, or had finished. */
@@ -217,7 +218,9 @@ static int check_survivor(const struct storm_domain *d, int r,
 		return complain(d, r, "names nobody who was killed",
 				report->error, report->message);
 	counts.told++;
-	return storm->rank[r].told_at ? check_latency(d, r) : 0;
+	if (storm->rank[r].told_at)
+		measure(d, r);
+	return 0;
 }
 
 static bool died_by_kill(int r, const pld_rank_report *report)
@@ -423,6 +426,9 @@ TEST_F_TIMEOUT(storm, survivors_are_told_and_nothing_is_left, 1800)
 	EXPECT_EQ(0, run_rounds(base, n));
 	print_counts();
 	EXPECT_EQ(0, left_processes('D'));
+	/* A few rounds beside other tests say nothing about time. */
+	if (getenv("PLD_STORM_ROUNDS"))
+		EXPECT_EQ(0, counts.too_late);
 }
 
 static int replay(uint64_t seed)
