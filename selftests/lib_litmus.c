@@ -20,7 +20,7 @@
 #define LARGEST (256 << 10)
 #define ALIGNMENTS 64
 /* odd, so that what was in a place before has another last byte */
-#define FARTHEST 4093
+#define FARTHEST 32749
 #define WRITER 0
 #define READER 1
 
@@ -58,19 +58,19 @@ static int draw_size(struct prop_random *r, int *n)
 	switch (prop_below(r, 6)) {
 	case 0:
 	case 1:
-		*n = 20000;
+		*n = 100000;
 		return prop_between(r, 1, 16);
 	case 2:
-		*n = 20000;
+		*n = 100000;
 		return prop_between(r, 1, 64);
 	case 3:
-		*n = 5000;
+		*n = 20000;
 		return prop_between(r, 1, 512);
 	case 4:
-		*n = 1000;
+		*n = 4000;
 		return prop_between(r, 1, 4096);
 	default:
-		*n = 10;
+		*n = 40;
 		return prop_between(r, 4096, LARGEST);
 	}
 }
@@ -83,10 +83,10 @@ static int draw_ahead(struct prop_random *r, int *n)
 {
 	switch (prop_below(r, 8)) {
 	case 0:
-		*n = *n / 200 + 1;
+		*n = 50;
 		return prop_between(r, 1, 2);
 	case 1:
-		*n = *n / 10 + 1;
+		*n = 300;
 		return prop_between(r, 3, 64);
 	default:
 		return FARTHEST;

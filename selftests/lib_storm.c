@@ -67,6 +67,8 @@ static int slower(const struct storm_domain *d)
 static void draw_victims(const struct storm_domain *d, struct prop_random *r)
 {
 	int victims = prop_between(r, 1, STORM_RANKS);
+	/* where ranks come to their end, about then too */
+	int span = d->round.runs < INT_MAX ? 60000 : 20000;
 	int64_t delay_ns = 0;
 
 	while (victims) {
@@ -83,7 +85,7 @@ static void draw_victims(const struct storm_domain *d, struct prop_random *r)
 		case 1:
 			break;
 		default:
-			delay_ns = prop_below(r, 20000) * 1000 * slower(d);
+			delay_ns = prop_below(r, span) * 1000 * slower(d);
 		}
 		rank->victim = 1;
 		rank->delay_ns = delay_ns;
