@@ -45,18 +45,6 @@ static inline bool left_own_folders(void)
 	       !mount("tmpfs", "/dev/shm", "tmpfs", 0, NULL);
 }
 
-static inline int left_entries(const char *path)
-{
-	DIR *dir = opendir(path);
-	int count = 0;
-
-	while (dir && readdir(dir))
-		count++;
-	if (dir)
-		closedir(dir);
-	return count;
-}
-
 /* The state of a process of our group, or 0. */
 static inline char left_state(const char *pid)
 {
@@ -113,8 +101,8 @@ static inline struct left left_now(void)
 		.files = count_files(),
 		.mappings = count_mappings(),
 		.heap = (long long)count_heap(),
-		.in_tmp = left_entries("/tmp"),
-		.in_shm = left_entries("/dev/shm"),
+		.in_tmp = count_entries("/tmp"),
+		.in_shm = count_entries("/dev/shm"),
 		.processes = left_processes(0),
 		.references = module_references(),
 		.memory = left_of_devices("memory_used"),
