@@ -53,7 +53,7 @@ in_guest()
 		PLD_STORM_ROUNDS=200 \
 		PLD_CITIZENS=1 PLD_CRASHES=40 PLD_CREATES=2000 \
 		PLD_LITMUS_ITERATIONS=2000000 \
-		sh -c "selftests/kselftest-run ${programs[*]} window &&
+		sh -c "selftests/kselftest-run ${programs[*]} early &&
 			rmmod pld_sim"
 }
 
