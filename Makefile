@@ -291,6 +291,7 @@ check-deb:
 
 check-models:
 	$(Q)scripts/check-models.sh
+
 check-storms:
 	$(Q)KERNEL='$(KERNEL)' scripts/check-storms.sh
 
