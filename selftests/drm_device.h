@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The driver vgem, whose buffers are memory and no graphics: its device, its
- * buffers, and their bytes, by libdrm. And other drivers' dma-bufs.
+ * buffers, and their bytes, by libdrm.
  *
  * A mapping is the caller's, as long as its process lives.
  */
@@ -20,10 +20,10 @@
 #include <unistd.h>
 
 #include <linux/dma-buf.h>
-#include <linux/dma-heap.h>
-#include <linux/udmabuf.h>
 #include <xf86drm.h>
 #include <xf86drmMode.h>
+
+#include "dmabuf_drivers.h"
 
 #define GEM_ROW 4096
 
@@ -106,43 +106,6 @@ static inline int same_file(int a, int b)
 
 	return !fstat(a, &of_a) && !fstat(b, &of_b) &&
 	       of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
-}
-
-/* A dma-buf of the system heap, or -1. */
-static inline int heap_buffer(size_t bytes)
-{
-	struct dma_heap_allocation_data data = {
-		.len = bytes,
-		.fd_flags = O_RDWR | O_CLOEXEC,
-	};
-	int heap = open("/dev/dma_heap/system", O_RDWR | O_CLOEXEC);
-	int error;
-
-	if (heap < 0)
-		return -1;
-	error = ioctl(heap, DMA_HEAP_IOCTL_ALLOC, &data);
-	close(heap);
-	return error ? -1 : (int)data.fd;
-}
-
-/* A dma-buf of a memfd's pages, or -1. */
-static inline int udmabuf_buffer(size_t bytes)
-{
-	int memory = memfd_create("buffer", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	struct udmabuf_create create = {
-		.memfd = (uint32_t)memory,
-		.flags = UDMABUF_FLAGS_CLOEXEC,
-		.size = bytes,
-	};
-	int driver = open("/dev/udmabuf", O_RDWR | O_CLOEXEC);
-	int fd = -1;
-
-	if (driver >= 0 && memory >= 0 && !ftruncate(memory, (off_t)bytes) &&
-	    !fcntl(memory, F_ADD_SEALS, F_SEAL_SHRINK))
-		fd = ioctl(driver, UDMABUF_CREATE, &create);
-	close(driver);
-	close(memory);
-	return fd;
 }
 
 #endif /* PLD_DRM_DEVICE_H */

@@ -1,0 +1,897 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Every failure path: each way into the module is called again and again, with
+ * its first step failing, its second, and so on until none is left. A step is an
+ * allocation or a copy from or to user space, of the module or of what it calls.
+ *
+ * A call that fails says so with an errno that is documented, has changed
+ * nothing, and works right after. How many steps a call has is printed, and
+ * compared with the number in the table below, so that none is lost unnoticed.
+ * The numbers are those of a kernel of scripts/kernels/debug.config.
+ *
+ * One variant of the fixture is one call.
+ */
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/wait.h>
+
+#include "dmabuf_drivers.h"
+#include "pld_bytes.h"
+#include "pld_counters.h"
+#include "pld_exporter.h"
+#include "pld_failnth.h"
+#include "pld_test.h"
+
+#define RW (PROT_READ | PROT_WRITE)
+#define SEVERAL 9
+#define MANY_RANKS 16
+#define STATE_BYTES 32768
+
+/*
+ * What calls are made with. A domain of two ranks, of which this process is the
+ * first, stays all the time; @target, @other and @map are made for one call.
+ */
+FIXTURE(call)
+{
+	struct fault_settings settings;
+	const char *lacks;
+	int nth;
+	int device;
+	int domain;
+	int rank;
+	int event;
+	int exporter;
+	struct pld_sim_window_alloc small;
+	struct pld_sim_window_alloc huge;
+	struct pld_sim_condition conditions[SEVERAL];
+	int target;
+	int other;
+	struct pld_sim_window_alloc win;
+	__u64 cookie;
+	unsigned char *map;
+	size_t mapped;
+};
+
+typedef FIXTURE_DATA(call) world;
+
+/* @prepare answers false where the machine lacks what the call is about. */
+FIXTURE_VARIANT(call)
+{
+	const char *name;
+	unsigned int least;
+	bool (*prepare)(world * w);
+	int (*call)(world * w);
+	void (*undo)(world * w, int ret);
+};
+
+#define CALL(_name, _least, ...)                                       \
+	FIXTURE_VARIANT_ADD(call, _name)                               \
+	{                                                              \
+		.name = #_name, .least = _least, .call = call_##_name, \
+		__VA_ARGS__                                            \
+	}
+
+/*
+ * 1. What several calls have in common.
+ */
+
+static void undo_close(world *w, int ret)
+{
+	close(ret);
+}
+
+static void undo_free(world *w, int ret)
+{
+	sim_free(w->domain, w->win.window);
+}
+
+static void undo_map(world *w, int ret)
+{
+	munmap(w->map, w->mapped);
+	w->map = NULL;
+}
+
+static bool prepare_domain(world *w)
+{
+	struct pld_sim_window_alloc win;
+
+	w->target = sim_domain(2);
+	return w->target >= 0 &&
+	       !sim_alloc(w->target, SIM_PAGE, PLD_WINDOW_SIGNAL, &win);
+}
+
+/* A device file, and a domain to join with it. */
+static bool prepare_device(world *w)
+{
+	w->other = sim_open();
+	return w->other >= 0 && prepare_domain(w);
+}
+
+static bool prepare_member(world *w)
+{
+	return prepare_device(w) && !sim_join(w->other, w->target, 1, NULL);
+}
+
+static bool prepare_export(world *w)
+{
+	w->target = sim_export(w->domain, w->small.window, 1);
+	return w->target >= 0;
+}
+
+static bool map_for_call(world *w, int fd, size_t bytes, __u64 offset)
+{
+	w->mapped = bytes;
+	w->map = sim_mmap(fd, bytes, RW, offset);
+	return w->map != MAP_FAILED;
+}
+
+static bool prepare_map(world *w)
+{
+	return map_for_call(w, w->rank, 4 * SIM_PAGE, w->small.mmap_offset);
+}
+
+static int map_answer(world *w, int fd, size_t bytes, int prot, __u64 offset)
+{
+	w->mapped = bytes;
+	w->map = sim_mmap(fd, bytes, prot, offset);
+	if (w->map != MAP_FAILED)
+		return 0;
+	w->map = NULL;
+	return -errno;
+}
+
+/*
+ * 2. The calls.
+ */
+
+static int call_open(world *w)
+{
+	return sim_open();
+}
+CALL(open, 1, .undo = undo_close);
+
+static int call_info(world *w)
+{
+	struct pld_sim_info info;
+
+	return sim_info(w->device, &info);
+}
+CALL(info, 1);
+
+static int call_domain_create(world *w)
+{
+	return sim_create(w->device, (const __u32[]){ 0, 1 }, 2);
+}
+CALL(domain_create, 1, .undo = undo_close);
+
+static bool prepare_many(world *w)
+{
+	struct pld_sim_info info;
+
+	return !sim_info(w->device, &info) && info.nr_devices >= MANY_RANKS;
+}
+
+static int call_domain_create_many(world *w)
+{
+	__u32 ids[MANY_RANKS];
+
+	for (__u32 r = 0; r < MANY_RANKS; r++)
+		ids[r] = r;
+	return sim_create(w->device, ids, MANY_RANKS);
+}
+CALL(domain_create_many, 1, .prepare = prepare_many, .undo = undo_close);
+
+static int call_join(world *w)
+{
+	return sim_join(w->other, w->target, 1, NULL);
+}
+CALL(join, 1, .prepare = prepare_device);
+
+static int call_leave(world *w)
+{
+	return sim_leave(w->other);
+}
+CALL(leave, 1, .prepare = prepare_member);
+
+static int call_window_alloc(world *w)
+{
+	return sim_alloc(w->domain, SIM_PAGE, 0, &w->win);
+}
+CALL(window_alloc, 1, .undo = undo_free);
+
+/* Blocks of every size, in each rank's memory. */
+static int call_window_alloc_blocks(world *w)
+{
+	return sim_alloc(w->domain, SIM_HUGE + 17 * SIM_PAGE, PLD_WINDOW_SIGNAL,
+			 &w->win);
+}
+CALL(window_alloc_blocks, 1, .undo = undo_free);
+
+static bool prepare_window(world *w)
+{
+	return !sim_alloc(w->domain, SIM_PAGE, 0, &w->win);
+}
+
+static int call_window_free(world *w)
+{
+	return sim_free(w->domain, w->win.window);
+}
+CALL(window_free, 1, .prepare = prepare_window);
+
+static int call_wait(world *w)
+{
+	return sim_wait(w->rank, w->small.window, 0, PLD_SIM_CMP_GE, 0, 0, NULL);
+}
+CALL(wait, 1);
+
+static int call_wait_several(world *w)
+{
+	return sim_wait_for(w->rank, 0, w->conditions, SEVERAL, 0, NULL);
+}
+CALL(wait_several, 1);
+
+/* One that sleeps, until its deadline. */
+static int call_wait_any_in_vain(world *w)
+{
+	struct pld_sim_condition c = w->conditions[0];
+	int ret;
+
+	c.expected = 1;
+	ret = sim_wait_for(w->rank, PLD_WAIT_ANY, &c, 1, sim_after(SIM_MS),
+			   NULL);
+	return ret == -ETIMEDOUT ? 0 : ret;
+}
+CALL(wait_any_in_vain, 1);
+
+static int call_ring(world *w)
+{
+	return sim_ring(w->rank, w->small.window, 1, 0);
+}
+CALL(ring, 1);
+
+static int call_fail(world *w)
+{
+	return sim_fail(w->target, PLD_FAIL_ABORT, 0, 3);
+}
+CALL(fail, 1, .prepare = prepare_domain);
+
+static int call_domain_reset(world *w)
+{
+	return sim_reset(w->target);
+}
+CALL(domain_reset, 1, .prepare = prepare_domain);
+
+static int call_window_export(world *w)
+{
+	return sim_export(w->domain, w->small.window, 1);
+}
+CALL(window_export, 1, .undo = undo_close);
+
+static int call_window_export_part(world *w)
+{
+	return sim_export_part(w->rank, w->small.window, 0, SIM_PAGE, SIM_PAGE,
+			       PLD_EXPORT_READ_ONLY);
+}
+CALL(window_export_part, 1, .undo = undo_close);
+
+static int import(world *w, size_t bytes, __u32 flags)
+{
+	__s32 fds[] = { w->target, -1 };
+
+	return sim_import(w->domain, bytes, flags, fds, 2, &w->win, NULL);
+}
+
+static int call_window_import_none(world *w)
+{
+	__s32 fds[] = { -1, -1 };
+
+	return sim_import(w->domain, SIM_PAGE, 0, fds, 2, &w->win, NULL);
+}
+CALL(window_import_none, 1, .undo = undo_free);
+
+static int call_window_import_own(world *w)
+{
+	return import(w, 4 * SIM_PAGE, 0);
+}
+CALL(window_import_own, 1, .prepare = prepare_export, .undo = undo_free);
+
+/* Which needs a view of the kernel's. */
+static int call_window_import_own_signal(world *w)
+{
+	return import(w, 4 * SIM_PAGE, PLD_WINDOW_SIGNAL);
+}
+CALL(window_import_own_signal, 1, .prepare = prepare_export, .undo = undo_free);
+
+static bool prepare_huge_export(world *w)
+{
+	w->target = sim_export(w->domain, w->huge.window, 1);
+	return w->target >= 0;
+}
+
+static int call_window_import_huge_signal(world *w)
+{
+	return import(w, 2 * SIM_HUGE, PLD_WINDOW_SIGNAL);
+}
+CALL(window_import_huge_signal, 1, .prepare = prepare_huge_export,
+     .undo = undo_free);
+
+static bool prepare_foreign(world *w)
+{
+	w->target = exporter_make(w->exporter, 2 * SIM_PAGE, 0);
+	return w->target >= 0;
+}
+
+static int call_window_import_foreign(world *w)
+{
+	return import(w, 2 * SIM_PAGE, PLD_WINDOW_SIGNAL);
+}
+CALL(window_import_foreign, 1, .prepare = prepare_foreign, .undo = undo_free);
+
+static bool prepare_heap(world *w)
+{
+	w->target = heap_buffer(2 * SIM_PAGE);
+	return w->target >= 0;
+}
+
+static int call_window_import_heap(world *w)
+{
+	return import(w, 2 * SIM_PAGE, PLD_WINDOW_SIGNAL);
+}
+CALL(window_import_heap, 1, .prepare = prepare_heap, .undo = undo_free);
+
+static bool prepare_udmabuf(world *w)
+{
+	w->target = udmabuf_buffer(2 * SIM_PAGE);
+	return w->target >= 0;
+}
+
+static int call_window_import_udmabuf(world *w)
+{
+	return import(w, 2 * SIM_PAGE, PLD_WINDOW_SIGNAL);
+}
+CALL(window_import_udmabuf, 1, .prepare = prepare_udmabuf, .undo = undo_free);
+
+static bool prepare_imported(world *w)
+{
+	return prepare_foreign(w) && !import(w, 2 * SIM_PAGE, 0);
+}
+
+static void undo_imported(world *w, int ret)
+{
+	close(ret);
+	sim_free(w->domain, w->win.window);
+}
+
+/* The dma-buf that was imported is passed on. */
+static int call_window_export_imported(world *w)
+{
+	return sim_export(w->domain, w->win.window, 0);
+}
+CALL(window_export_imported, 1, .prepare = prepare_imported,
+     .undo = undo_imported);
+
+/* The first wait makes the view. */
+static int call_wait_imported(world *w)
+{
+	return sim_wait(w->rank, w->win.window, 0, PLD_SIM_CMP_GE, INT32_MIN, 0,
+			NULL);
+}
+CALL(wait_imported, 1, .prepare = prepare_imported, .undo = undo_free);
+
+static void undo_arm(world *w, int ret)
+{
+	sim_arm(w->rank, 0, NULL, 0);
+}
+
+static int call_arm(world *w)
+{
+	return sim_arm(w->rank, PLD_WAIT_ANY, w->conditions, SEVERAL);
+}
+CALL(arm, 1, .undo = undo_arm);
+
+static bool prepare_armed(world *w)
+{
+	return !sim_arm(w->rank, 0, w->conditions, 1);
+}
+
+/* What is armed before stays armed. */
+static int call_arm_again(world *w)
+{
+	return sim_arm(w->rank, 0, w->conditions, SEVERAL);
+}
+CALL(arm_again, 1, .prepare = prepare_armed, .undo = undo_arm);
+
+static int call_poll(world *w)
+{
+	struct pollfd p = { .fd = w->rank, .events = POLLIN };
+
+	return poll(&p, 1, 0) < 0 ? -errno : p.revents == POLLIN ? 0 : -EIO;
+}
+CALL(poll, 1, .prepare = prepare_armed, .undo = undo_arm);
+
+static bool prepare_epoll(world *w)
+{
+	w->target = epoll_create1(EPOLL_CLOEXEC);
+	return w->target >= 0;
+}
+
+static int call_epoll_add(world *w)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+
+	return epoll_ctl(w->target, EPOLL_CTL_ADD, w->rank, &event) ? -errno : 0;
+}
+CALL(epoll_add, 1, .prepare = prepare_epoll);
+
+static void undo_signal(world *w, int ret)
+{
+	sim_signal_result(w->rank, PLD_SIGNAL_END, w->cookie, NULL);
+}
+
+static int call_signal_eventfd(world *w)
+{
+	struct pld_sim_condition c = w->conditions[0];
+
+	c.expected = 1;
+	return sim_signal(w->rank, 0, &c, 1, w->event, INT64_MAX, &w->cookie);
+}
+CALL(signal_eventfd, 1, .undo = undo_signal);
+
+static bool prepare_signal(world *w)
+{
+	return !call_signal_eventfd(w);
+}
+
+static int signal_answer(world *w, __u32 how)
+{
+	return sim_signal_result(w->rank, how, w->cookie, NULL) == INT32_MIN
+		       ? -errno
+		       : 0;
+}
+
+static int call_signal_ask(world *w)
+{
+	return signal_answer(w, PLD_SIGNAL_ASK);
+}
+CALL(signal_ask, 1, .prepare = prepare_signal, .undo = undo_signal);
+
+static int call_signal_fence(world *w)
+{
+	return sim_fence(w->rank, 0, w->conditions, SEVERAL,
+			 sim_after(9 * SIM_SEC));
+}
+CALL(signal_fence, 1, .undo = undo_close);
+
+static int call_domains(world *w)
+{
+	struct pld_sim_domains arg = { .size = sizeof(arg), .out_fd = -1 };
+	int ret = sim_ioctl(w->device, PLD_IOC_DOMAINS, &arg);
+
+	return ret ? ret : arg.out_fd;
+}
+CALL(domains, 1, .undo = undo_close);
+
+static bool prepare_domains(world *w)
+{
+	w->target = call_domains(w);
+	return w->target >= 0;
+}
+
+static int call_domains_read(world *w)
+{
+	static char text[STATE_BYTES];
+
+	return pread(w->target, text, sizeof(text), 0) < 0 ? -errno : 0;
+}
+CALL(domains_read, 1, .prepare = prepare_domains);
+
+static int call_mmap_window(world *w)
+{
+	return map_answer(w, w->rank, 2 * w->small.stride, RW,
+			  w->small.mmap_offset);
+}
+CALL(mmap_window, 1, .undo = undo_map);
+
+static int call_mmap_huge(world *w)
+{
+	return map_answer(w, w->rank, SIM_HUGE, RW, w->huge.mmap_offset);
+}
+CALL(mmap_huge, 1, .undo = undo_map);
+
+static int call_mmap_status(world *w)
+{
+	return map_answer(w, w->rank, SIM_PAGE, PROT_READ, PLD_SIM_MMAP_STATUS);
+}
+CALL(mmap_status, 1, .undo = undo_map);
+
+static int call_mmap_doorbells(world *w)
+{
+	return map_answer(w, w->rank, 2 * SIM_PAGE, PROT_READ,
+			  PLD_SIM_MMAP_DOORBELLS);
+}
+CALL(mmap_doorbells, 1, .undo = undo_map);
+
+static void undo_map_imported(world *w, int ret)
+{
+	undo_map(w, ret);
+	undo_free(w, ret);
+}
+
+static int call_mmap_imported(world *w)
+{
+	return map_answer(w, w->rank, 2 * SIM_PAGE, RW, w->win.mmap_offset);
+}
+CALL(mmap_imported, 1, .prepare = prepare_imported, .undo = undo_map_imported);
+
+static int call_mmap_export(world *w)
+{
+	return map_answer(w, w->target, 4 * SIM_PAGE, RW, 0);
+}
+CALL(mmap_export, 1, .prepare = prepare_export, .undo = undo_map);
+
+/* Populating passes such mappings by, and fails without a word. */
+static int call_mmap_populate(world *w)
+{
+	w->mapped = 4 * SIM_PAGE;
+	w->map = mmap(NULL, w->mapped, RW, MAP_SHARED | MAP_POPULATE, w->rank,
+		      w->small.mmap_offset);
+	if (w->map != MAP_FAILED)
+		return 0;
+	w->map = NULL;
+	return -errno;
+}
+CALL(mmap_populate, 1, .undo = undo_map);
+
+/* A cut makes two mappings of one. */
+static int call_munmap_middle(world *w)
+{
+	return munmap(w->map + SIM_PAGE, SIM_PAGE) ? -errno : 0;
+}
+CALL(munmap_middle, 1, .prepare = prepare_map, .undo = undo_map);
+
+/* A page fault that finds no memory is tried again, and no signal. */
+static int call_touch(world *w)
+{
+	return -touch(w->map + SIM_PAGE);
+}
+CALL(touch, 1, .prepare = prepare_map, .undo = undo_map);
+
+static bool prepare_map_huge(world *w)
+{
+	return map_for_call(w, w->rank, SIM_HUGE, w->huge.mmap_offset);
+}
+
+static int call_touch_huge(world *w)
+{
+	return -touch(w->map);
+}
+CALL(touch_huge, 1, .prepare = prepare_map_huge, .undo = undo_map);
+
+static bool prepare_map_export(world *w)
+{
+	return prepare_export(w) && map_for_call(w, w->target, 4 * SIM_PAGE, 0);
+}
+
+static int call_touch_export(world *w)
+{
+	return -touch(w->map + SIM_PAGE);
+}
+CALL(touch_export, 1, .prepare = prepare_map_export, .undo = undo_map);
+
+static bool prepare_pipe(world *w)
+{
+	int ends[2];
+
+	if (!prepare_map(w) || pipe2(ends, O_CLOEXEC))
+		return false;
+	w->target = ends[0];
+	w->other = ends[1];
+	return write(ends[1], "p", 1) == 1;
+}
+
+/* The kernel itself touches the mapping first. */
+static int call_read_into_window(world *w)
+{
+	return read(w->target, w->map, 1) < 0 ? -errno : 0;
+}
+CALL(read_into_window, 1, .prepare = prepare_pipe, .undo = undo_map);
+
+/* Arguments that lie in a window, which nobody has touched. */
+static int call_arguments_in_window(world *w)
+{
+	return sim_ioctl(w->device, PLD_IOC_INFO, w->map);
+}
+
+static bool prepare_arguments(world *w)
+{
+	struct pld_sim_info info = { .size = sizeof(info) };
+
+	if (!prepare_map(w))
+		return false;
+	memcpy(w->map, &info, sizeof(info));
+	munmap(w->map, w->mapped);
+	return prepare_map(w);
+}
+CALL(arguments_in_window, 1, .prepare = prepare_arguments, .undo = undo_map);
+
+static void undo_fork(world *w, int ret)
+{
+	waitpid(ret, NULL, 0);
+	undo_map(w, ret);
+}
+
+static int call_fork(world *w)
+{
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(0);
+	return pid < 0 ? -errno : pid;
+}
+CALL(fork, 1, .prepare = prepare_map, .undo = undo_fork);
+
+/* A device attaches to an export, maps it and reads it. */
+static int call_importer_read(world *w)
+{
+	unsigned char bytes[4 * SIM_PAGE];
+	int ret = importer_read(w->exporter, w->target, bytes, sizeof(bytes));
+
+	return ret < 0 ? -errno : 0;
+}
+
+static bool prepare_importer(world *w)
+{
+	return w->exporter >= 0 && prepare_export(w);
+}
+CALL(importer_read, 1, .prepare = prepare_importer);
+
+/*
+ * 3. What a call must not change.
+ */
+
+/* Without what advances by itself. */
+static void drop_number(char *text, const char *key)
+{
+	for (char *at = strstr(text, key); at; at = strstr(at, key)) {
+		size_t digits;
+
+		at += strlen(key);
+		digits = strspn(at, "0123456789");
+		memmove(at, at + digits, strlen(at + digits) + 1);
+	}
+}
+
+static size_t add_descriptors(char *text, size_t size)
+{
+	size_t n = 0;
+
+	for (int fd = 0; fd < 256 && n < size; fd++)
+		if (fcntl(fd, F_GETFD) >= 0)
+			n += snprintf(text + n, size - n, "descriptor %d\n", fd);
+	return n;
+}
+
+/* Only those of the module's files and of dma-bufs. */
+static size_t add_mappings(char *text, size_t size)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	char line[512];
+	size_t n = 0;
+
+	while (maps && n < size && fgets(line, sizeof(line), maps))
+		if (strstr(line, "pld_sim") || strstr(line, "dmabuf"))
+			n += snprintf(text + n, size - n, "%s", line);
+	if (maps)
+		fclose(maps);
+	return n;
+}
+
+static size_t add_file(char *text, size_t size, const char *path)
+{
+	return read_text(path, text, size) ? 0 : strlen(text);
+}
+
+static size_t add_devices(char *text, size_t size)
+{
+	static const char *const numbers[] = { "memory_used", "windows",
+					       "ranks", "waiters" };
+	char path[96];
+	size_t n = 0;
+
+	for (int d = 0; d < 2; d++)
+		for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
+			snprintf(path, sizeof(path),
+				 "/sys/devices/platform/pld_sim.%d/%s", d,
+				 numbers[i]);
+			n += snprintf(text + n, size - n, "%s %lld\n", path,
+				      read_number(path));
+		}
+	return n;
+}
+
+/* All that there is, as text: of the module, and of this process. */
+static void take_state(world *w, char *text)
+{
+	struct test_exporter_count count;
+	size_t n = 0;
+
+	n += add_descriptors(text, STATE_BYTES);
+	n += add_mappings(text + n, STATE_BYTES - n);
+	n += add_devices(text + n, STATE_BYTES - n);
+	n += snprintf(text + n, STATE_BYTES - n, "references %lld\n",
+		      module_references());
+	n += add_file(text + n, STATE_BYTES - n,
+		      "/sys/kernel/debug/pld_sim/domains");
+	n += add_file(text + n, STATE_BYTES - n,
+		      "/sys/kernel/debug/pld_sim/exports");
+	if (w->exporter >= 0) {
+		count = exporter_count(w->exporter);
+		snprintf(text + n, STATE_BYTES - n, "foreign %d %d %d %d %d\n",
+			 count.buffers, count.attachments, count.mappings,
+			 count.views, count.accesses);
+	}
+	drop_number(text, "waiting_ns=");
+	drop_number(text, "rings=");
+}
+
+/* True when it is as before, once what ends a little later has ended. */
+static bool state_is(world *w, const char *before)
+{
+	static char now[STATE_BYTES];
+
+	for (int i = 0; i < 300; i++) {
+		take_state(w, now);
+		if (!strcmp(before, now))
+			return true;
+		usleep(10000);
+	}
+	fprintf(stderr, "# before:\n%s# now:\n%s", before, now);
+	return false;
+}
+
+/*
+ * 4. The sweep.
+ */
+
+FIXTURE_SETUP(call)
+{
+	self->target = -1;
+	self->other = -1;
+	self->nth = failnth_open();
+	ASSERT_LE(0, self->nth);
+	self->lacks = fault_settings_change(&self->settings);
+	self->device = sim_open();
+	ASSERT_LE(0, self->device);
+	self->domain = sim_domain(2);
+	ASSERT_LE(0, self->domain);
+	ASSERT_EQ(0, sim_alloc(self->domain, 4 * SIM_PAGE, 0, &self->small));
+	ASSERT_EQ(0, sim_alloc(self->domain, 2 * SIM_HUGE, 0, &self->huge));
+	self->rank = sim_member(self->domain, 0);
+	ASSERT_LE(0, self->rank);
+	self->event = eventfd(0, EFD_CLOEXEC);
+	self->exporter = exporter_open();
+	for (int i = 0; i < SEVERAL; i++)
+		self->conditions[i] = (struct pld_sim_condition){
+			.offset = 4 * i,
+			.window = self->small.window,
+			.cmp = PLD_SIM_CMP_GE,
+		};
+}
+
+FIXTURE_TEARDOWN(call)
+{
+	if (!self->lacks)
+		fault_settings_restore(&self->settings);
+	close(self->rank);
+	close(self->domain);
+	close(self->device);
+	close(self->event);
+	close(self->exporter);
+	close(self->nth);
+}
+
+static bool prepare(world *w, const FIXTURE_VARIANT(call) * variant)
+{
+	return !variant->prepare || variant->prepare(w);
+}
+
+/* After a call that worked: as if it had not been made, nor prepared. */
+static void undo(world *w, const FIXTURE_VARIANT(call) * variant, int ret)
+{
+	if (variant->undo)
+		variant->undo(w, ret);
+	close(w->target);
+	close(w->other);
+	w->target = -1;
+	w->other = -1;
+}
+
+static int plain_call(world *w, const FIXTURE_VARIANT(call) * variant)
+{
+	int ret = -ENODEV;
+
+	if (prepare(w, variant))
+		ret = variant->call(w);
+	undo(w, variant, ret);
+	return ret;
+}
+
+/* The steps of a call that works. Now and then one has more, to get memory. */
+static unsigned int count_steps(world *w, const FIXTURE_VARIANT(call) * variant)
+{
+	unsigned int least = FAILNTH_NEVER;
+
+	for (int i = 0; i < 5; i++) {
+		unsigned int steps;
+		int ret;
+
+		prepare(w, variant);
+		failnth_arm(w->nth, FAILNTH_NEVER);
+		ret = variant->call(w);
+		steps = FAILNTH_NEVER - failnth_disarm(w->nth);
+		undo(w, variant, ret);
+		if (steps < least)
+			least = steps;
+	}
+	return least;
+}
+
+static bool is_documented(int ret)
+{
+	return ret == -ENOMEM || ret == -EFAULT;
+}
+
+TEST_F_TIMEOUT(call, with_any_step_failing_changes_nothing, 600)
+{
+	static char idle[STATE_BYTES], before[STATE_BYTES];
+	unsigned int failed = 0, steps;
+	int log = kernel_log_open();
+	bool injected = true;
+
+	if (self->lacks)
+		SKIP(return, "the kernel has no %s", self->lacks);
+	if (plain_call(self, variant) == -ENODEV)
+		SKIP(return, "nothing here to make this call with");
+	take_state(self, idle);
+	for (unsigned int nth = 1; injected; nth++) {
+		int ret;
+
+		ASSERT_TRUE(prepare(self, variant));
+		take_state(self, before);
+		failnth_arm(self->nth, nth);
+		ret = variant->call(self);
+		injected = !failnth_disarm(self->nth);
+		if (ret < 0) {
+			failed++;
+			EXPECT_TRUE(injected);
+			EXPECT_TRUE(is_documented(ret))
+			TH_LOG("step %u: %s", nth, strerror(-ret));
+			ASSERT_TRUE(state_is(self, before))
+			TH_LOG("step %u: %s", nth, strerror(-ret));
+			ret = variant->call(self);
+		}
+		ASSERT_LE(0, ret)
+		TH_LOG("after step %u: %s", nth, strerror(-ret));
+		undo(self, variant, ret);
+		ASSERT_TRUE(state_is(self, idle))
+		TH_LOG("undone after step %u", nth);
+	}
+	steps = count_steps(self, variant);
+	TH_LOG("%s: %u steps, %u failures", variant->name, steps, failed);
+	EXPECT_LE(variant->least, steps);
+	EXPECT_EQ(0, kernel_log_splats(log));
+	close(log);
+}
+
+static void __attribute__((constructor)) skip_without_injection(void)
+{
+	int fd = failnth_open();
+
+	if (fd < 0)
+		ksft_exit_skip("the kernel has no fault injection: %s\n",
+			       strerror(errno));
+	close(fd);
+}
+
+PLD_TEST_MAIN
