@@ -65,8 +65,7 @@ static inline void on_fault(int sig)
 	siglongjmp(touched, sig);
 }
 
-/* Writes a byte; 0, or the signal that it raised. */
-static inline int touch(volatile unsigned char *byte)
+static inline int try_byte(volatile unsigned char *byte, int writes)
 {
 	struct sigaction act = { .sa_handler = on_fault }, bus, segv;
 	int sig;
@@ -74,11 +73,25 @@ static inline int touch(volatile unsigned char *byte)
 	sigaction(SIGBUS, &act, &bus);
 	sigaction(SIGSEGV, &act, &segv);
 	sig = sigsetjmp(touched, 1);
-	if (!sig)
+	if (!sig && writes)
 		*byte = 0x77;
+	else if (!sig)
+		(void)*byte;
 	sigaction(SIGBUS, &bus, NULL);
 	sigaction(SIGSEGV, &segv, NULL);
 	return sig;
+}
+
+/* Writes a byte; 0, or the signal that it raised. */
+static inline int touch(volatile unsigned char *byte)
+{
+	return try_byte(byte, 1);
+}
+
+/* The same for reading it. */
+static inline int peek(volatile unsigned char *byte)
+{
+	return try_byte(byte, 0);
 }
 
 #endif /* PLD_BYTES_H */
