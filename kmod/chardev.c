@@ -13,6 +13,7 @@
 
 #include "chardev.h"
 #include "compat.h"
+#include "gfp.h"
 #include "ioctl.h"
 #include "mmap.h"
 #include "rank.h"
@@ -57,7 +58,7 @@ static int chardev_open(struct inode *inode, struct file *file)
 {
 	struct pld_file *pfile;
 
-	pfile = kzalloc(sizeof(*pfile), GFP_KERNEL_ACCOUNT);
+	pfile = kzalloc(sizeof(*pfile), PLD_GFP);
 	if (!pfile)
 		return -ENOMEM;
 	file->private_data = pfile;

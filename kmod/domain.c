@@ -15,6 +15,7 @@
 
 #include "device.h"
 #include "domain.h"
+#include "gfp.h"
 #include "ioctl.h"
 #include "trace.h"
 #include "window.h"
@@ -64,7 +65,7 @@ static int init_rank(struct pld_rank *rank, struct pld_device *device)
 	rank->device = device;
 	init_waitqueue_head(&rank->waiters);
 	init_waitqueue_head(&rank->pollers);
-	rank->doorbell = (void *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
+	rank->doorbell = (void *)get_zeroed_page(PLD_GFP);
 	return rank->doorbell ? 0 : -ENOMEM;
 }
 
@@ -72,8 +73,7 @@ static struct pld_domain *alloc_domain(u32 nr_ranks)
 {
 	struct pld_domain *domain;
 
-	domain = kvzalloc(struct_size(domain, ranks, nr_ranks),
-			  GFP_KERNEL_ACCOUNT);
+	domain = kvzalloc(struct_size(domain, ranks, nr_ranks), PLD_GFP);
 	if (!domain)
 		return NULL;
 	kref_init(&domain->ref);
@@ -85,7 +85,7 @@ static struct pld_domain *alloc_domain(u32 nr_ranks)
 	domain->owner = current_euid();
 	domain->maker = get_pid(task_tgid(current));
 
-	domain->status = (void *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
+	domain->status = (void *)get_zeroed_page(PLD_GFP);
 	if (!domain->status) {
 		free_domain(domain);
 		return NULL;

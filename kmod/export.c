@@ -16,6 +16,7 @@
 #include "domain.h"
 #include "export.h"
 #include "fault.h"
+#include "gfp.h"
 #include "import.h"
 #include "ioctl.h"
 #include "trace.h"
@@ -102,7 +103,7 @@ static struct sg_table *export_map(struct dma_buf_attachment *attachment,
 	struct mapping *mapping;
 	int ret;
 
-	mapping = kzalloc(sizeof(*mapping), GFP_KERNEL_ACCOUNT);
+	mapping = kzalloc(sizeof(*mapping), PLD_GFP);
 	if (!mapping)
 		return ERR_PTR(-ENOMEM);
 	mapping->dev = attachment->dev;
@@ -294,7 +295,7 @@ static struct dma_buf *export_memory(struct pld_window *window,
 	struct pld_export *export;
 	struct dma_buf *dmabuf;
 
-	export = kzalloc(sizeof(*export), GFP_KERNEL_ACCOUNT);
+	export = kzalloc(sizeof(*export), PLD_GFP);
 	if (!export)
 		return ERR_PTR(-ENOMEM);
 	export->window = window;

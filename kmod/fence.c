@@ -12,6 +12,7 @@
 #include <linux/spinlock.h>
 
 #include "fence.h"
+#include "gfp.h"
 
 struct pld_fence {
 	struct dma_fence base;
@@ -60,7 +61,7 @@ struct dma_fence *pld_fence_create(u32 domain, u32 rank)
 {
 	struct pld_fence *fence;
 
-	fence = kzalloc(sizeof(*fence), GFP_KERNEL_ACCOUNT);
+	fence = kzalloc(sizeof(*fence), PLD_GFP);
 	if (!fence)
 		return NULL;
 	/* The caller's file has one already. */

@@ -8,6 +8,7 @@
 #include <linux/slab.h>
 
 #include "compat.h"
+#include "gfp.h"
 #include "import.h"
 
 static int check_dmabuf(const struct dma_buf *dmabuf, u64 size)
@@ -58,7 +59,7 @@ static struct pld_import *create_import(struct dma_buf *dmabuf,
 	struct pld_import *import;
 	int ret;
 
-	import = kzalloc(sizeof(*import), GFP_KERNEL_ACCOUNT);
+	import = kzalloc(sizeof(*import), PLD_GFP);
 	if (!import)
 		return ERR_PTR(-ENOMEM);
 	mutex_init(&import->lock);

@@ -9,16 +9,12 @@
 #include <linux/sched/signal.h>
 
 #include "device.h"
+#include "gfp.h"
 #include "import.h"
 #include "memory.h"
 
 static const unsigned int pld_orders[] = { PLD_PMD_ORDER, 4, 0 };
 
-/*
- * A window that is too big is its caller's mistake. Nobody else is to be
- * killed for it, which is what __GFP_RETRY_MAYFAIL says.
- */
-#define PLD_GFP (GFP_KERNEL_ACCOUNT | __GFP_NOWARN | __GFP_RETRY_MAYFAIL)
 #define PLD_GFP_PAGE (PLD_GFP | __GFP_ZERO)
 /* Big blocks are a gain only where they are free for the taking. */
 #define PLD_GFP_BLOCK ((GFP_KERNEL_ACCOUNT | __GFP_NOWARN | __GFP_NORETRY | \

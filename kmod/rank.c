@@ -10,6 +10,7 @@
 #include "chardev.h"
 #include "device.h"
 #include "domain.h"
+#include "gfp.h"
 #include "ioctl.h"
 #include "rank.h"
 #include "trace.h"
@@ -95,7 +96,7 @@ static struct pld_member *create_member(struct pld_domain *domain, u32 rank)
 	struct pld_member *member;
 	int ret;
 
-	member = kzalloc(sizeof(*member), GFP_KERNEL_ACCOUNT);
+	member = kzalloc(sizeof(*member), PLD_GFP);
 	if (!member)
 		return ERR_PTR(-ENOMEM);
 	member->files = current->files;

@@ -48,6 +48,7 @@
 
 #include "device.h"
 #include "domain.h"
+#include "gfp.h"
 #include "ioctl.h"
 #include "rank.h"
 #include "trace.h"
@@ -290,7 +291,7 @@ create_waiter(const struct pld_member *member, u32 flags,
 	struct pld_waiter *waiter;
 	int ret;
 
-	waiter = kzalloc(struct_size(waiter, wanted, nr), GFP_KERNEL_ACCOUNT);
+	waiter = kzalloc(struct_size(waiter, wanted, nr), PLD_GFP);
 	if (!waiter)
 		return ERR_PTR(-ENOMEM);
 	init_wait_entry(&waiter->entry, 0);

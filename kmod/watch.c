@@ -13,6 +13,7 @@
 #include "compat.h"
 #include "domain.h"
 #include "fence.h"
+#include "gfp.h"
 #include "ioctl.h"
 #include "rank.h"
 #include "trace.h"
@@ -206,7 +207,7 @@ static struct pld_watch *create_watch(const struct pld_member *member,
 {
 	struct pld_watch *watch;
 
-	watch = kzalloc(sizeof(*watch), GFP_KERNEL_ACCOUNT);
+	watch = kzalloc(sizeof(*watch), PLD_GFP);
 	if (!watch)
 		return ERR_PTR(-ENOMEM);
 	watch->waiter = pld_waiter_create(member, flags, conditions, nr);

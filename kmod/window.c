@@ -15,6 +15,7 @@
 
 #include "device.h"
 #include "domain.h"
+#include "gfp.h"
 #include "ioctl.h"
 #include "trace.h"
 #include "window.h"
@@ -107,8 +108,7 @@ static int publish_window(struct pld_domain *domain, struct pld_window *window)
 		return ret;
 	/* Cyclic, so that a stale id does not name another window soon. */
 	ret = xa_alloc_cyclic(&domain->windows, &window->id, window,
-			      xa_limit_31b, &domain->next_window,
-			      GFP_KERNEL_ACCOUNT);
+			      xa_limit_31b, &domain->next_window, PLD_GFP);
 	if (ret < 0) {
 		list_del(&window->by_offset);
 		return ret;
@@ -289,7 +289,7 @@ static struct pld_window *create_window(struct pld_domain *domain,
 	int ret;
 
 	window = kvzalloc(struct_size(window, memory, domain->nr_ranks),
-			  GFP_KERNEL_ACCOUNT);
+			  PLD_GFP);
 	if (!window)
 		return ERR_PTR(-ENOMEM);
 	kref_init(&window->ref);

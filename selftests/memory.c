@@ -3,7 +3,9 @@
  * What windows cost: the memory that is there, the one that is not, who pays
  * for it, and that all of it comes back.
  */
+#include <sys/eventfd.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "pld_bytes.h"
@@ -290,6 +292,112 @@ TEST_F_TIMEOUT(cgroup, windows_are_charged_and_limited, 120)
 
 	peer_tell(&p, -1);
 	EXPECT_EQ(0, peer_reap(&p));
+}
+
+/* Processes of the group that the OOM killer ended. */
+static long long oom_kills(const char *dir)
+{
+	char path[160], text[512], *line;
+
+	snprintf(path, sizeof(path), "%s/memory.events", dir);
+	if (read_text(path, text, sizeof(text)))
+		return -1;
+	line = strstr(text, "oom_kill ");
+	return line ? atoll(line + strlen("oom_kill ")) : -1;
+}
+
+/*
+ * Ways to fill a memory cgroup, a bit at a time: each makes things until one is
+ * refused, and answers its errno, or 0 when all could be made.
+ */
+typedef int fill_fn(void);
+
+static int with_domains(void)
+{
+	__u32 ids[PLD_SIM_MAX_RANKS];
+	struct pld_sim_info info;
+	int fd = sim_open(), ret = 0;
+
+	NEED(sim_info(fd, &info) == 0);
+	for (__u32 r = 0; r < info.nr_devices; r++)
+		ids[r] = r;
+	for (int i = 0; i < 4000 && ret >= 0; i++)
+		ret = sim_create(fd, ids, info.nr_devices);
+	return ret < 0 ? ret : 0;
+}
+
+static int with_windows(void)
+{
+	int domain = sim_domain(2), ret = 0;
+	struct pld_sim_window_alloc win;
+
+	for (int i = 0; i < PLD_SIM_MAX_WINDOWS && !ret; i++)
+		ret = sim_alloc(domain, 1, 0, &win);
+	return ret;
+}
+
+static int with_signals(void)
+{
+	struct pld_sim_condition conditions[PLD_SIM_MAX_CONDITIONS] = { 0 };
+	struct pld_sim_window_alloc win;
+	int domain = sim_domain(8), event = eventfd(0, 0), ret = 0;
+	__u64 cookie;
+
+	NEED(sim_alloc(domain, SIM_PAGE, 0, &win) == 0);
+	for (int i = 0; i < PLD_SIM_MAX_CONDITIONS; i++)
+		conditions[i] = (struct pld_sim_condition){
+			.window = win.window,
+			.expected = 1,
+		};
+	for (int i = 0, fd = -1; i < 8 * PLD_SIM_MAX_SIGNALS && !ret; i++) {
+		if (i % PLD_SIM_MAX_SIGNALS == 0)
+			fd = sim_member(domain, i / PLD_SIM_MAX_SIGNALS);
+		NEED(fd >= 0);
+		ret = sim_signal(fd, 0, conditions, PLD_SIM_MAX_CONDITIONS,
+				 event, INT64_MAX, &cookie);
+	}
+	return ret;
+}
+
+struct filling {
+	const char *dir;
+	fill_fn *fill;
+};
+
+/* What has been made stays to the end, which may be an unkind one. */
+static int fill_group(struct peer *self, void *arg)
+{
+	const struct rlimit many = { 8192, 8192 };
+	struct filling *f = arg;
+
+	NEED(setrlimit(RLIMIT_NOFILE, &many) == 0);
+	NEED(write_text(f->dir, "cgroup.procs", "0") == 0);
+	peer_tell(self, f->fill());
+	return 0;
+}
+
+/* Who fills a group is told so, and nobody is killed for it. */
+TEST_F_TIMEOUT(cgroup, that_is_full_is_ENOMEM_and_kills_nobody, 300)
+{
+	static fill_fn *const ways[] = { with_domains, with_windows,
+					 with_signals };
+	int log = kernel_log_open();
+
+	if (!self->made)
+		SKIP(return, "no memory cgroup can be made here");
+	ASSERT_EQ(0, write_text(self->dir, "memory.max", "8388608"));
+	for (unsigned int i = 0; i < ARRAY_SIZE(ways); i++) {
+		struct filling f = { self->dir, ways[i] };
+		struct peer p;
+
+		ASSERT_EQ(0, peer_start(&p, fill_group, &f));
+		EXPECT_EQ(-ENOMEM, peer_hear(&p))
+		TH_LOG("way %u", i);
+		EXPECT_EQ(0, peer_reap(&p))
+		TH_LOG("way %u", i);
+	}
+	EXPECT_EQ(0, oom_kills(self->dir));
+	EXPECT_EQ(0, kernel_log_splats(log));
 }
 
 PLD_TEST_MAIN
