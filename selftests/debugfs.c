@@ -4,11 +4,11 @@
  * of PLD_IOC_DOMAINS, which shows a user the own ones: who may read them, and
  * that they show what is there and no more.
  */
-#include <grp.h>
 #include <sys/stat.h>
 
 #include "pld_counters.h"
 #include "pld_test.h"
+#include "pld_user.h"
 
 #define DOMAINS "/sys/kernel/debug/pld_sim/domains"
 
@@ -260,20 +260,19 @@ TEST_F(debugfs, file_of_domains_says_what_is_when_it_is_read)
 	close(domains.out_fd);
 }
 
-#define NOBODY 65534
-
 /* In a group that may use the module: the own domain, and no other. */
-static int see_own_domains(struct peer *self, void *arg)
+static int see_own_domains_as(FIXTURE_DATA(debugfs) * d, int in_namespace)
 {
-	FIXTURE_DATA(debugfs) *d = arg;
+	struct user user = { .gid = NOBODY,
+			     .nr_extra = 1,
+			     .in_namespace = in_namespace };
 	int dev, domain;
 	struct stat st;
 	char wanted[64];
 
 	NEED(stat(SIM_NODE, &st) == 0);
-	NEED(setgroups(1, &st.st_gid) == 0);
-	NEED(setresgid(NOBODY, NOBODY, NOBODY) == 0);
-	NEED(setresuid(NOBODY, NOBODY, NOBODY) == 0);
+	user.extra = st.st_gid;
+	become(&user);
 	dev = sim_open();
 	NEED(dev >= 0);
 	NEED(read_domains(dev, d->text, sizeof(d->text)) == 0);
@@ -281,11 +280,21 @@ static int see_own_domains(struct peer *self, void *arg)
 	domain = sim_domain(1);
 	NEED(domain >= 0);
 	NEED(read_domains(dev, d->text, sizeof(d->text)) == 0);
-	snprintf(wanted, sizeof(wanted), " owner=%u maker=%d ranks=1 ", NOBODY,
-		 getpid());
+	snprintf(wanted, sizeof(wanted), " owner=%u maker=%d ranks=1 ",
+		 geteuid(), getpid());
 	NEED(strstr(d->text, wanted) != NULL);
 	NEED(strstr(strstr(d->text, "domain ") + 1, "domain ") == NULL);
 	return 0;
+}
+
+static int see_own_domains(struct peer *self, void *arg)
+{
+	return see_own_domains_as(arg, 0);
+}
+
+static int see_own_domains_as_root(struct peer *self, void *arg)
+{
+	return see_own_domains_as(arg, 1);
 }
 
 TEST_F(debugfs, others_see_their_own_domains_only)
@@ -293,6 +302,19 @@ TEST_F(debugfs, others_see_their_own_domains_only)
 	if (geteuid())
 		SKIP(return, "changing to another user needs root");
 	EXPECT_EQ(0, peer_call(see_own_domains, self));
+}
+
+/* By the number that he has there. */
+TEST_F(debugfs, root_of_a_user_namespace_sees_his_own_domains_only)
+{
+	int ret;
+
+	if (geteuid())
+		SKIP(return, "changing to another user needs root");
+	ret = peer_call(see_own_domains_as_root, self);
+	if (ret == NO_NAMESPACE)
+		SKIP(return, "there are no user namespaces here");
+	EXPECT_EQ(0, ret);
 }
 
 TEST_F(debugfs, root_sees_all_domains_by_either_file)

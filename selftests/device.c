@@ -4,15 +4,14 @@
  * module, and the simulated devices behind it.
  */
 #include <dirent.h>
-#include <grp.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
 #include "pld_counters.h"
 #include "pld_test.h"
+#include "pld_user.h"
 
 #define PARAMETER(_name) read_number(SIM_PARAMETERS "/" _name)
-#define NOBODY 65534
 
 FIXTURE(device)
 {
@@ -58,20 +57,6 @@ TEST_F(device, node_has_the_number_that_sysfs_says)
 	EXPECT_STREQ(want, text);
 }
 
-/* Someone who is no superuser and in no group but the given one. */
-struct user {
-	gid_t gid;
-	gid_t extra;
-	int nr_extra;
-};
-
-static void become(const struct user *user)
-{
-	NEED(setgroups(user->nr_extra, &user->extra) == 0);
-	NEED(setresgid(user->gid, user->gid, user->gid) == 0);
-	NEED(setresuid(NOBODY, NOBODY, NOBODY) == 0);
-}
-
 /* All that a program does, from opening to bytes in a window. */
 static int use_module(struct peer *self, void *arg)
 {
@@ -115,6 +100,75 @@ TEST_F(device, others_cannot_open_it)
 	if (geteuid())
 		SKIP(return, "changing to another user needs root");
 	EXPECT_EQ(EACCES, peer_call(open_as, &other));
+}
+
+/* The node's group counts there as well, though it has no number there. */
+TEST_F(device, group_member_can_use_it_in_a_user_namespace)
+{
+	struct user member = { .gid = NOBODY,
+			       .extra = self->node.st_gid,
+			       .nr_extra = 1,
+			       .in_namespace = 1 };
+	int ret;
+
+	if (geteuid())
+		SKIP(return, "changing to another user needs root");
+	ret = peer_call(use_module, &member);
+	if (ret == NO_NAMESPACE)
+		SKIP(return, "there are no user namespaces here");
+	EXPECT_EQ(0, ret);
+}
+
+TEST_F(device, root_of_a_user_namespace_cannot_open_it)
+{
+	struct user other = { .gid = NOBODY, .in_namespace = 1 };
+	int ret;
+
+	if (geteuid())
+		SKIP(return, "changing to another user needs root");
+	ret = peer_call(open_as, &other);
+	if (ret == NO_NAMESPACE)
+		SKIP(return, "there are no user namespaces here");
+	EXPECT_EQ(EACCES, ret);
+}
+
+/* With a node and a domain of somebody else's, who has opened them. */
+struct given {
+	struct user user;
+	int device;
+	int domain;
+};
+
+static int join_with_given_files(struct peer *self, void *arg)
+{
+	struct given *g = arg;
+	struct pld_sim_window_alloc win;
+
+	become(&g->user);
+	NEED(sim_open() == -EACCES);
+	NEED(sim_join(g->device, g->domain, 1, NULL) == 0);
+	NEED(sim_alloc(g->domain, SIM_PAGE, 0, &win) == 0);
+	NEED(sim_map(g->device, &win, 0) != MAP_FAILED);
+	return sim_leave(g->device);
+}
+
+TEST_F(device, files_that_are_passed_into_a_user_namespace_are_permission)
+{
+	struct given g = {
+		.user = { .gid = NOBODY, .in_namespace = 1 },
+		.device = self->fd,
+		.domain = sim_domain(2),
+	};
+	int ret;
+
+	if (geteuid())
+		SKIP(return, "changing to another user needs root");
+	ASSERT_LE(0, g.domain);
+	ret = peer_call(join_with_given_files, &g);
+	if (ret == NO_NAMESPACE)
+		SKIP(return, "there are no user namespaces here");
+	EXPECT_EQ(0, ret);
+	close(g.domain);
 }
 
 TEST_F(device, info_says_what_the_parameters_say)

@@ -482,7 +482,7 @@ static int call_domains_read(world *w)
 {
 	static char text[STATE_BYTES];
 
-	return pread(w->target, text, sizeof(text), 0) < 0 ? -errno : 0;
+	return read(w->target, text, sizeof(text)) < 0 ? -errno : 0;
 }
 CALL(domains_read, 1, .prepare = prepare_domains);
 
