@@ -7,10 +7,9 @@
  * This process is rank 0, which waits in some way, and a peer that waits in the
  * plain one is rank 1.
  */
-#include <poll.h>
-#include <sys/epoll.h>
 #include <sys/eventfd.h>
 
+#include "pld_poll.h"
 #include "pld_test.h"
 
 #define HANG_MS (SIM_HANG / SIM_MS)
@@ -45,7 +44,7 @@ static int readable(int fd)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 
-	return poll(&p, 1, HANG_MS) == 1 && p.revents == POLLIN;
+	return poll_one(&p, HANG_MS) == 1 && p.revents == POLLIN;
 }
 
 static int by_epoll(struct side *s, const struct pld_sim_condition *condition)
@@ -55,7 +54,7 @@ static int by_epoll(struct side *s, const struct pld_sim_condition *condition)
 
 	if (ret)
 		return ret;
-	if (epoll_wait(s->epoll, &event, 1, HANG_MS) != 1)
+	if (epoll_one(s->epoll, &event, HANG_MS) != 1)
 		return -ETIMEDOUT;
 	return event.events == EPOLLIN ? 0 : -EIO;
 }

@@ -583,7 +583,8 @@ static int scribble(pld_domain *domain, void *arg)
 
 	if (pld_rank(domain) == 0) {
 		say_ready(shared);
-		pause();
+		for (;;)
+			pause();
 	}
 	wait_for_ready(shared, 1);
 	if (pld_rank(domain) == VICTIM) {

@@ -7,10 +7,9 @@
 #ifndef PLD_LIB_POLLED_H
 #define PLD_LIB_POLLED_H
 
-#include <poll.h>
-
 #include "lib_fault.h"
 #include "lib_test.h"
+#include "pld_poll.h"
 
 /* Of a poll that must end. */
 #define HANG_MS 20000
@@ -36,7 +35,7 @@ static inline int readable(int fd, int timeout_ms)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 
-	return poll(&p, 1, timeout_ms) == 1 && p.revents == POLLIN;
+	return poll_one(&p, timeout_ms) == 1 && p.revents == POLLIN;
 }
 
 #endif /* PLD_LIB_POLLED_H */

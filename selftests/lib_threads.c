@@ -7,7 +7,6 @@
  * tell each other goes through the rank's own cells and memory, so that it can
  * see the order in which they do.
  */
-#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -15,6 +14,7 @@
 #include "lib_golden.h"
 #include "lib_left.h"
 #include "lib_test.h"
+#include "pld_poll.h"
 
 #define NRANKS 2
 #define THREADS 4
@@ -246,7 +246,7 @@ static int wait_deferred(struct worker *w, int i)
 		CHECK_EQ(0, pld_system_defer_wait(waiter, &signals,
 						  PLD_AT(0, rank), i, PLD_GE));
 	p.fd = pld_waiter_fd(waiter);
-	CHECK_EQ(1, poll(&p, 1, 20000));
+	CHECK_EQ(1, poll_one(&p, 20000));
 	CHECK_EQ(0, pld_waiter_result(waiter));
 	pld_waiter_destroy(waiter);
 	return 0;

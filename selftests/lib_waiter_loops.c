@@ -2,7 +2,6 @@
 /*
  * Waiters of pld.system.defer_wait in epoll and in GLib's main loop.
  */
-#include <sys/epoll.h>
 
 #if __has_include(<glib-unix.h>)
 #include <glib-unix.h>
@@ -10,6 +9,7 @@
 #endif
 
 #include "lib_waiter.h"
+#include "pld_poll.h"
 
 /* Peers tell in the order 3, 1, 2, each when the one before was heard. */
 static int tell_in_turn(void *buffer, int me)
@@ -39,9 +39,9 @@ static int in_epoll(pld_domain *domain, void *buffer)
 	for (int turn = 0; turn < WAITERS; turn++) {
 		struct epoll_event event;
 
-		CHECK_EQ(0, epoll_wait(epoll, &event, 1, 10));
+		CHECK_EQ(0, epoll_one(epoll, &event, 10));
 		say_ready(shared);
-		CHECK_EQ(1, epoll_wait(epoll, &event, 1, HANG_MS));
+		CHECK_EQ(1, epoll_one(epoll, &event, HANG_MS));
 		CHECK_EQ(EPOLLIN, event.events);
 		CHECK_EQ(turns[turn], event.data.u32);
 		CHECK_EQ(0, pld_waiter_result(waiters[event.data.u32]));

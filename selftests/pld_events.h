@@ -6,9 +6,9 @@
 #ifndef PLD_EVENTS_H
 #define PLD_EVENTS_H
 
-#include <sys/epoll.h>
 #include <sys/eventfd.h>
 
+#include "pld_poll.h"
 #include "pld_watched.h"
 
 #define DEAD (EPOLLERR | EPOLLHUP)
@@ -24,7 +24,7 @@ static inline int polls(int fd, int timeout_ms)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN | POLLOUT | POLLPRI };
 
-	return poll(&p, 1, timeout_ms) < 0 ? -errno : p.revents;
+	return poll_one(&p, timeout_ms) < 0 ? -errno : p.revents;
 }
 
 static inline int add_to_epoll(int epoll, int fd, __u32 events)
@@ -38,7 +38,7 @@ static inline int add_to_epoll(int epoll, int fd, __u32 events)
 static inline int epolls(int epoll, int timeout_ms)
 {
 	struct epoll_event event;
-	int n = epoll_wait(epoll, &event, 1, timeout_ms);
+	int n = epoll_one(epoll, &event, timeout_ms);
 
 	return n < 0 ? -errno : n ? (int)event.events : 0;
 }

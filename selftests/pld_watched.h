@@ -7,8 +7,7 @@
 #ifndef PLD_WATCHED_H
 #define PLD_WATCHED_H
 
-#include <poll.h>
-
+#include "pld_poll.h"
 #include "pld_test.h"
 
 #define NEVER INT64_MAX
@@ -70,7 +69,7 @@ static inline int readable(int fd, int timeout_ms)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 
-	return poll(&p, 1, timeout_ms) < 0 ? -errno : p.revents;
+	return poll_one(&p, timeout_ms) < 0 ? -errno : p.revents;
 }
 
 #endif /* PLD_WATCHED_H */
