@@ -263,6 +263,9 @@ check-debug:
 check-races:
 	$(Q)scripts/check-races.sh
 
+check-signals:
+	$(Q)scripts/check-signals.sh
+
 bench: tools
 	$(Q)scripts/bench.sh
 
@@ -431,8 +434,9 @@ FORCE:
 .DELETE_ON_ERROR:
 .PHONY: all userland lib tools modules_if_possible modules_build modules \
 	modules_install test_modules selftests selftests_install kselftest check demo \
-	setup check-debug check-races check-storms bench no_drm deb check-deb man install \
-	install_drm uninstall clean distclean help FORCE check-models
+	setup check-debug check-races check-storms bench no_drm deb check-deb \
+	man install install_drm uninstall clean distclean help FORCE \
+	check-models check-signals
 
 # HELP
 # Targets:
@@ -453,6 +457,8 @@ FORCE:
 #                    lockdep, kmemleak and more (KERNELS="6.12 6.1"), which are
 #                    built first, once
 #   check-races      MINUTES=5 of stress with a module that KCSAN watches
+#   check-signals    the tests while each of their processes gets 1,000 signals a
+#                    second, in a virtual machine 100
 #   bench            the allgather beside OpenMPI, MPICH and OpenSHMEM, and more
 #                    (as root, installs them; takes some minutes)
 #   fuzz             random programs of the module's calls, for MINUTES=30, on

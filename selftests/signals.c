@@ -2,7 +2,8 @@
 /*
  * A library to preload: every process, and every one that it forks, gets a signal
  * PLD_SIGNALS times a second, whose handler only counts. System calls are restarted
- * after it, but with PLD_SIGNALS_BREAK they are not.
+ * after it; with PLD_SIGNALS_BREAK they are not, in processes that are forked: the
+ * tests, not the harness that waits for them.
  *
  * At its end a process writes how many there were into PLD_SIGNALS_LOG, if that is
  * set, so that somebody can see that they came.
@@ -48,15 +49,24 @@ static void start_timer(void)
 	timer_settime(timer, 0, &every, NULL);
 }
 
-static void __attribute__((constructor)) begin(void)
+static void handle(int flags)
 {
-	struct sigaction act = {
-		.sa_handler = count,
-		.sa_flags = getenv("PLD_SIGNALS_BREAK") ? 0 : SA_RESTART,
-	};
+	struct sigaction act = { .sa_handler = count, .sa_flags = flags };
 
 	sigaction(THE_SIGNAL, &act, NULL);
-	pthread_atfork(NULL, NULL, start_timer);
+}
+
+static void after_fork(void)
+{
+	if (getenv("PLD_SIGNALS_BREAK"))
+		handle(0);
+	start_timer();
+}
+
+static void __attribute__((constructor)) begin(void)
+{
+	handle(SA_RESTART);
+	pthread_atfork(NULL, NULL, after_fork);
 	start_timer();
 }
 
