@@ -32,7 +32,7 @@ build()
 	"$PLD_TOP/scripts/debug-kernel.sh" "$kernel" debug
 	slow_harness
 	make --no-print-directory -j"$(nproc)" O="$work" lib tools \
-		selftests_install modules_build test_modules \
+		selftests_install modules_build test_modules ALL_32=y \
 		KSFT_DIR="$work/harness/tools/testing/selftests" \
 		KDIR="$PLD_CACHE/$kernel-debug/build"
 }
