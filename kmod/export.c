@@ -66,8 +66,7 @@ static int copy_table(struct sg_table *to_table,
 	unsigned int i;
 	int ret;
 
-	ret = sg_alloc_table(to_table, from_table->orig_nents,
-			     GFP_KERNEL_ACCOUNT);
+	ret = sg_alloc_table(to_table, from_table->orig_nents, PLD_GFP);
 	if (ret)
 		return ret;
 	to_table->nents = from_table->nents;
