@@ -414,7 +414,7 @@ static int call_arm(world *w)
 {
 	return sim_arm(w->rank, PLD_WAIT_ANY, w->conditions, SEVERAL);
 }
-CALL(arm, 1, .undo = undo_arm);
+CALL(arm, 8, .undo = undo_arm);
 
 static bool prepare_armed(world *w)
 {
@@ -426,7 +426,7 @@ static int call_arm_again(world *w)
 {
 	return sim_arm(w->rank, 0, w->conditions, SEVERAL);
 }
-CALL(arm_again, 1, .prepare = prepare_armed, .undo = undo_arm);
+CALL(arm_again, 8, .prepare = prepare_armed, .undo = undo_arm);
 
 static int call_poll(world *w)
 {
@@ -462,7 +462,7 @@ static int call_signal_eventfd(world *w)
 	c.expected = 1;
 	return sim_signal(w->rank, 0, &c, 1, w->event, INT64_MAX, &w->cookie);
 }
-CALL(signal_eventfd, 1, .undo = undo_signal);
+CALL(signal_eventfd, 9, .undo = undo_signal);
 
 static bool prepare_signal(world *w)
 {
@@ -487,7 +487,7 @@ static int call_signal_fence(world *w)
 	return sim_fence(w->rank, 0, w->conditions, SEVERAL,
 			 sim_after(9 * SIM_SEC));
 }
-CALL(signal_fence, 1, .undo = undo_close);
+CALL(signal_fence, 17, .undo = undo_close);
 
 static int call_domains(world *w)
 {
@@ -496,7 +496,7 @@ static int call_domains(world *w)
 
 	return ret ? ret : arg.out_fd;
 }
-CALL(domains, 1, .undo = undo_close);
+CALL(domains, 10, .undo = undo_close);
 
 static bool prepare_domains(world *w)
 {
@@ -510,7 +510,7 @@ static int call_domains_read(world *w)
 
 	return read(w->target, text, sizeof(text)) < 0 ? -errno : 0;
 }
-CALL(domains_read, 1, .prepare = prepare_domains);
+CALL(domains_read, 3, .prepare = prepare_domains);
 
 static int call_mmap_window(world *w)
 {
@@ -523,7 +523,7 @@ static int call_mmap_huge(world *w)
 {
 	return map_answer(w, w->rank, SIM_HUGE, RW, w->huge.mmap_offset);
 }
-CALL(mmap_huge, 1, .undo = undo_map);
+CALL(mmap_huge, 6, .undo = undo_map);
 
 static int call_mmap_status(world *w)
 {
