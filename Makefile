@@ -373,7 +373,7 @@ install: lib tools man $(if $(DRM_LIBS),install_drm)
 		done
 	$(Q)for page in '$(O)'/man/man*/*; do [ ! -e "$$page" ] || install -D -m 644 \
 		"$$page" "$(call dest,MANDIR)/$${page#'$(O)/man/'}"; done
-	$(Q)install -m 644 README.md CONTRIBUTING.md "$(call dest,DOCDIR)"
+	$(Q)install -m 644 README.md CONTRIBUTING.md SECURITY.md "$(call dest,DOCDIR)"
 	$(Q)install -m 644 doc/*.md doc/*.svg "$(call dest,DOCDIR)/doc"
 	$(Q)sed -i "s|(lib/include/pld\.h)|($$(realpath -m \
 		--relative-to="$(call dest,DOCDIR)" \
