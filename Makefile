@@ -216,6 +216,8 @@ modules_install: modules
 
 # 3. Tests.
 
+# What selftests are compiled with besides their own.
+KSFT_CFLAGS ?= $(CFLAGS)
 KSFT_MAKE = $(MAKE) -C selftests KSFT_DIR='$(KSFT_DIR)' \
 	OUTPUT='$(ABS_O)/selftests' \
 	PLD_INC='-I$(CURDIR)/lib/include -I$(CURDIR)/uapi' \
@@ -233,14 +235,14 @@ selftests_refused = $(strip \
 selftests: lib
 	@$(if $(selftests_refused),echo 'error: $(selftests_refused)' >&2; exit 1)
 	$(Q)mkdir -p '$(ABS_O)/selftests'
-	+$(Q)CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' $(KSFT_MAKE) all
+	+$(Q)CFLAGS='$(KSFT_CFLAGS)' LDFLAGS='$(LDFLAGS)' $(KSFT_MAKE) all
 
 # The same folder that `make install` of a kernel's kselftest makes.
 selftests_install: selftests tools
 	$(Q)rm -rf '$(KSFT_INSTALL)' && mkdir -p '$(KSFT_INSTALL)'
 	$(Q)cp -R '$(KSFT_DIR)/kselftest' '$(KSFT_DIR)/run_kselftest.sh' \
 		'$(KSFT_INSTALL)'
-	+$(Q)CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' $(KSFT_MAKE) install \
+	+$(Q)CFLAGS='$(KSFT_CFLAGS)' LDFLAGS='$(LDFLAGS)' $(KSFT_MAKE) install \
 		INSTALL_PATH='$(KSFT_INSTALL)/drivers/pld_sim' > /dev/null
 	+$(Q)$(KSFT_MAKE) -s emit_tests COLLECTION=drivers/pld_sim \
 		> '$(KSFT_INSTALL)/kselftest-list.txt'

@@ -35,29 +35,42 @@ available_kib()
 # 1. Results.
 #
 
-# Each size with each type; in the guest, each size with a type of its own.
-pairs()
+# turn LIST: the list with its first word at the end.
+turn()
 {
-	types=$2
+	echo "${1#* } ${1%% *}"
+}
+
+# Each size with each type in each mode. In the guest each size has a type of its
+# own, and where MODES are given also the mode whose turn it is.
+jobs()
+{
+	types=$2 modes=${3:-}
 	for size in $1; do
-		for dtype in $types; do
-			echo "$size $dtype"
-			[ "$PLD_PLATFORM" != kmod ] || break
+		if [ "$PLD_PLATFORM" != kmod ]; then
+			tried_types=$types tried_modes="hand builtin"
+		else
+			tried_types=${types%% *}
+			tried_modes=${modes%% *}
+			types=$(turn "$types")
+			modes=$(turn "$modes")
+		fi
+		for how in ${tried_modes:-hand builtin}; do
+			for dtype in $tried_types; do
+				echo "$how $size $dtype"
+			done
 		done
-		[ "$PLD_PLATFORM" != kmod ] || types="${types#* } ${types%% *}"
 	done
 }
 
-# all_right DEVICES SIZES TYPES: both modes.
+# all_right DEVICES SIZES TYPES [MODES]
 all_right()
 {
-	pairs "$2" "$3" >"$tmp/pairs"
-	for mode in hand builtin; do
-		while read -r size dtype; do
-			ok -d "$1" --mode "$mode" --size "$size" \
-				--dtype "$dtype" --iters 3 || return 1
-		done <"$tmp/pairs"
-	done
+	jobs "$2" "$3" "${4:-}" >"$tmp/jobs"
+	while read -r how size dtype; do
+		ok -d "$1" --mode "$how" --size "$size" --dtype "$dtype" \
+			--iters 3 || return 1
+	done <"$tmp/jobs"
 }
 
 # The names of types with as many bytes mean the same to a copy: one of each
@@ -298,9 +311,11 @@ ended()
 
 launcher=
 plan 31
+modes="hand builtin"
 for nranks in 2 3 4 8; do
 	check "right_with_${nranks}_ranks" all_right "$(first $nranks)" \
-		"1 63 64 4096" "$few_types"
+		"1 63 64 4096" "$few_types" "$modes"
+	modes=$(turn "$modes")
 done
 check right_with_devices_in_any_order all_right 3,1,7,0 "1 64" "$few_types"
 check right_for_every_dtype every_type
