@@ -45,7 +45,10 @@ static inline bool left_own_folders(void)
 	       !mount("tmpfs", "/dev/shm", "tmpfs", 0, NULL);
 }
 
-/* The state of a process of our group, or 0. */
+/*
+ * The state of a process of our group, or 0. One that has ended and has lost its
+ * parent is gone: when init notes that is its own affair.
+ */
 static inline char left_state(const char *pid)
 {
 	char path[64], text[512], *end, state;
@@ -56,6 +59,8 @@ static inline char left_state(const char *pid)
 		return 0;
 	end = strrchr(text, ')');
 	if (!end || sscanf(end + 1, " %c %d %d", &state, &parent, &group) != 3)
+		return 0;
+	if (state == 'Z' && getpgid(parent) != getpgrp())
 		return 0;
 	return group == getpgrp() ? state : 0;
 }
