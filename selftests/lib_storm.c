@@ -452,16 +452,7 @@ static int replay(uint64_t seed)
 	return error != 0;
 }
 
-static void __attribute__((constructor)) before_any_test(void)
-{
-	skip_without_platform();
-}
-
-static void __attribute__((constructor)) __constructor_order_last(void)
-{
-	if (!__constructor_order)
-		__constructor_order = _CONSTRUCTOR_ORDER_BACKWARD;
-}
+LIB_TEST_BEFORE_OWN_MAIN
 
 int main(int argc, char **argv)
 {

@@ -175,4 +175,16 @@ static inline void skip_without_platform(void)
 	}                                                              \
 	TEST_HARNESS_MAIN
 
+/* For a main() of one's own, which calls test_harness_run(). */
+#define LIB_TEST_BEFORE_OWN_MAIN                                                \
+	static void __attribute__((constructor)) before_any_test(void)          \
+	{                                                                       \
+		skip_without_platform();                                        \
+	}                                                                       \
+	static void __attribute__((constructor)) __constructor_order_last(void) \
+	{                                                                       \
+		if (!__constructor_order)                                       \
+			__constructor_order = _CONSTRUCTOR_ORDER_BACKWARD;      \
+	}
+
 #endif /* PLD_LIB_TEST_H */
