@@ -7,6 +7,11 @@
 # checkers look on (debug-kernel.sh: KASAN, lockdep, kmemleak, UBSAN, DMA-API
 # debugging...), RUNS times each in a guest of its own. Any splat fails, and so does
 # memory that nothing points at when the module is gone.
+#
+#	RUNS=3			how often
+#	TESTS="dmabuf* wait"	only these
+#	MINUTES=40		a run starts no test program after that many, and says
+#				how many it has run
 
 . "$(dirname -- "$0")/common.sh"
 
@@ -37,12 +42,32 @@ build()
 		KDIR="$PLD_CACHE/$kernel-debug/build"
 }
 
+# The names of the tests: all but the benchmark's, since no time means anything here.
+tests()
+{
+	local list
+
+	list=$(sed 's/.*://' "$work/kselftest_install/kselftest-list.txt")
+	set -f # the guest has the files
+	# shellcheck disable=SC2086 # words
+	set -- ${TESTS:-$(grep -vx bench.sh <<< "$list")}
+	set +f
+	echo "$@"
+}
+
 # In the guest. Objects younger than five seconds are not looked at.
 # shellcheck disable=SC2016 # that shell expands it
 suite='
-	status=0
+	status=0 run=0
 	export PLD_PLATFORM=kmod
-	selftests/kselftest-run "$@" || status=1
+	end=$(($(date +%s) + $1 * 60))
+	shift
+	for test in "$@"; do
+		[ "$(date +%s)" -lt $end ] || break
+		selftests/kselftest-run "$test" || status=1
+		run=$((run + 1))
+	done
+	echo "# ran $run of $# test programs"
 	rmmod pld_sim || status=1
 	for turn in 1 2; do
 		sleep 6
@@ -54,10 +79,11 @@ suite='
 
 run()
 {
+	# shellcheck disable=SC2046 # words
 	O=$work "$PLD_TOP/scripts/vm-run" --kernel "$1-debug" --memory 4G \
 		--insmod "devices=64 gid=990" --timeout 7200 \
 		--append panic_on_warn=1 -- sh -c "$suite" suite \
-		${TESTS:+"$TESTS"}
+		"${MINUTES:-110}" $(tests)
 }
 
 [ $# -gt 0 ] || set -- 6.12 6.1
@@ -75,7 +101,7 @@ for kernel in "$@"; do
 		read -r p f s <<< "$("$PLD_TOP/scripts/tap-count" "$log")"
 		[ "$status" = 0 ] || [ "$f" -gt 0 ] || f=1
 		passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
-		say "$kernel-debug, run $run of $RUNS ($((SECONDS - begun)) s): $p passed, $f failed, $s skipped; $log"
+		say "$kernel-debug, run $run of $RUNS ($((SECONDS - begun)) s): $p passed, $f failed, $s skipped; $(sed -n 's/^# ran/ran/p' "$log"); $log"
 		[ "$f" = 0 ] || grep -E '^(# )*not ok|vm-run:' "$log" || tail -n 20 "$log"
 	done
 done
