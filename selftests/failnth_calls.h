@@ -112,7 +112,7 @@ static int call_wait_any_in_vain(world *w)
 			   NULL);
 	return ret == -ETIMEDOUT ? 0 : ret;
 }
-CALL(wait_any_in_vain, 4);
+CALL(wait_any_in_vain, 7);
 
 static int call_ring(world *w)
 {
@@ -164,7 +164,7 @@ static int call_window_import_own(world *w)
 {
 	return import(w, 4 * SIM_PAGE, 0);
 }
-CALL(window_import_own, 24, .prepare = prepare_export, .undo = undo_free);
+CALL(window_import_own, 25, .prepare = prepare_export, .undo = undo_free);
 
 /*
  * Which needs a view of the kernel's. One is there already: the kernel's dma-buf
@@ -190,7 +190,7 @@ static int call_window_import_own_signal(world *w)
 {
 	return import(w, 4 * SIM_PAGE, PLD_WINDOW_SIGNAL);
 }
-CALL(window_import_own_signal, 1, .prepare = prepare_export_view,
+CALL(window_import_own_signal, 25, .prepare = prepare_export_view,
      .undo = undo_free);
 
 static bool prepare_huge_export(world *w)
@@ -203,7 +203,7 @@ static int call_window_import_huge_signal(world *w)
 {
 	return import(w, 2 * SIM_HUGE, PLD_WINDOW_SIGNAL);
 }
-CALL(window_import_huge_signal, 1, .prepare = prepare_huge_export,
+CALL(window_import_huge_signal, 27, .prepare = prepare_huge_export,
      .undo = undo_free);
 
 static bool prepare_foreign(world *w)
@@ -221,7 +221,7 @@ static int call_window_import_foreign(world *w)
 {
 	return import(w, 2 * SIM_PAGE, PLD_WINDOW_SIGNAL);
 }
-CALL(window_import_foreign, 1, .prepare = prepare_foreign_view,
+CALL(window_import_foreign, 21, .prepare = prepare_foreign_view,
      .undo = undo_free);
 
 static bool prepare_heap(world *w)
@@ -234,7 +234,7 @@ static int call_window_import_heap(world *w)
 {
 	return import(w, 2 * SIM_PAGE, PLD_WINDOW_SIGNAL);
 }
-CALL(window_import_heap, 1, .prepare = prepare_heap, .undo = undo_free);
+CALL(window_import_heap, 23, .prepare = prepare_heap, .undo = undo_free);
 
 static bool prepare_udmabuf(world *w)
 {
@@ -246,7 +246,7 @@ static int call_window_import_udmabuf(world *w)
 {
 	return import(w, 2 * SIM_PAGE, PLD_WINDOW_SIGNAL);
 }
-CALL(window_import_udmabuf, 1, .prepare = prepare_udmabuf, .undo = undo_free);
+CALL(window_import_udmabuf, 21, .prepare = prepare_udmabuf, .undo = undo_free);
 
 static bool prepare_imported(world *w)
 {
@@ -264,7 +264,7 @@ static int call_window_export_imported(world *w)
 {
 	return sim_export(w->domain, w->win.window, 0);
 }
-CALL(window_export_imported, 1, .prepare = prepare_imported,
+CALL(window_export_imported, 2, .prepare = prepare_imported,
      .undo = undo_imported);
 
 /* The first wait looks for the view. */
@@ -273,7 +273,7 @@ static int call_wait_imported(world *w)
 	return sim_wait(w->rank, w->win.window, 0, PLD_SIM_CMP_GE, INT32_MIN, 0,
 			NULL);
 }
-CALL(wait_imported, 1, .prepare = prepare_imported, .undo = undo_free);
+CALL(wait_imported, 4, .prepare = prepare_imported, .undo = undo_free);
 
 static void undo_arm(world *w, int ret)
 {
@@ -318,7 +318,7 @@ static int call_epoll_add(world *w)
 
 	return epoll_ctl(w->target, EPOLL_CTL_ADD, w->rank, &event) ? -errno : 0;
 }
-CALL(epoll_add, 1, .prepare = prepare_epoll);
+CALL(epoll_add, 7, .prepare = prepare_epoll);
 
 static void undo_signal(world *w, int ret)
 {
@@ -350,7 +350,7 @@ static int call_signal_ask(world *w)
 {
 	return signal_answer(w, PLD_SIGNAL_ASK);
 }
-CALL(signal_ask, 1, .prepare = prepare_signal, .undo = undo_signal);
+CALL(signal_ask, 2, .prepare = prepare_signal, .undo = undo_signal);
 
 static int call_signal_fence(world *w)
 {
@@ -387,7 +387,7 @@ static int call_mmap_window(world *w)
 	return map_answer(w, w->rank, 2 * w->small.stride, RW,
 			  w->small.mmap_offset);
 }
-CALL(mmap_window, 1, .undo = undo_map);
+CALL(mmap_window, 6, .undo = undo_map);
 
 static int call_mmap_huge(world *w)
 {
@@ -399,14 +399,14 @@ static int call_mmap_status(world *w)
 {
 	return map_answer(w, w->rank, SIM_PAGE, PROT_READ, PLD_SIM_MMAP_STATUS);
 }
-CALL(mmap_status, 1, .undo = undo_map);
+CALL(mmap_status, 6, .undo = undo_map);
 
 static int call_mmap_doorbells(world *w)
 {
 	return map_answer(w, w->rank, 2 * SIM_PAGE, PROT_READ,
 			  PLD_SIM_MMAP_DOORBELLS);
 }
-CALL(mmap_doorbells, 1, .undo = undo_map);
+CALL(mmap_doorbells, 6, .undo = undo_map);
 
 static void undo_map_imported(world *w, int ret)
 {
@@ -418,13 +418,13 @@ static int call_mmap_imported(world *w)
 {
 	return map_answer(w, w->rank, 2 * SIM_PAGE, RW, w->win.mmap_offset);
 }
-CALL(mmap_imported, 1, .prepare = prepare_imported, .undo = undo_map_imported);
+CALL(mmap_imported, 6, .prepare = prepare_imported, .undo = undo_map_imported);
 
 static int call_mmap_export(world *w)
 {
 	return map_answer(w, w->target, 4 * SIM_PAGE, RW, 0);
 }
-CALL(mmap_export, 1, .prepare = prepare_export, .undo = undo_map);
+CALL(mmap_export, 6, .prepare = prepare_export, .undo = undo_map);
 
 /* Populating passes such mappings by, and fails without a word. */
 static int call_mmap_populate(world *w)
@@ -437,21 +437,21 @@ static int call_mmap_populate(world *w)
 	w->map = NULL;
 	return -errno;
 }
-CALL(mmap_populate, 1, .undo = undo_map);
+CALL(mmap_populate, 6, .undo = undo_map);
 
-/* A cut makes two mappings of one. */
-static int call_munmap_middle(world *w)
+/* A cut makes two mappings of one, of which one goes. */
+static int call_munmap_end(world *w)
 {
-	return munmap(w->map + SIM_PAGE, SIM_PAGE) ? -errno : 0;
+	return munmap(w->map + 3 * SIM_PAGE, SIM_PAGE) ? -errno : 0;
 }
-CALL(munmap_middle, 1, .prepare = prepare_map, .undo = undo_map);
+CALL(munmap_end, 1, .prepare = prepare_map, .undo = undo_map);
 
 /* A page fault that finds no memory is tried again, and no signal. */
 static int call_touch(world *w)
 {
 	return -touch(w->map + SIM_PAGE);
 }
-CALL(touch, 1, .prepare = prepare_map, .undo = undo_map);
+CALL(touch, 7, .prepare = prepare_map, .undo = undo_map);
 
 static bool prepare_map_huge(world *w)
 {
@@ -462,7 +462,7 @@ static int call_touch_huge(world *w)
 {
 	return -touch(w->map);
 }
-CALL(touch_huge, 1, .prepare = prepare_map_huge, .undo = undo_map);
+CALL(touch_huge, 7, .prepare = prepare_map_huge, .undo = undo_map);
 
 static bool prepare_map_export(world *w)
 {
@@ -473,7 +473,7 @@ static int call_touch_export(world *w)
 {
 	return -touch(w->map + SIM_PAGE);
 }
-CALL(touch_export, 1, .prepare = prepare_map_export, .undo = undo_map);
+CALL(touch_export, 7, .prepare = prepare_map_export, .undo = undo_map);
 
 static bool prepare_pipe(world *w)
 {
@@ -509,7 +509,7 @@ static bool prepare_arguments(world *w)
 	munmap(w->map, w->mapped);
 	return prepare_map(w);
 }
-CALL(arguments_in_window, 1, .prepare = prepare_arguments, .undo = undo_map);
+CALL(arguments_in_window, 2, .prepare = prepare_arguments, .undo = undo_map);
 
 static void undo_fork(world *w, int ret)
 {
@@ -540,6 +540,6 @@ static bool prepare_importer(world *w)
 {
 	return w->exporter >= 0 && prepare_export(w);
 }
-CALL(importer_read, 1, .prepare = prepare_importer);
+CALL(importer_read, 20, .prepare = prepare_importer);
 
 #endif /* PLD_FAILNTH_CALLS_H */

@@ -548,12 +548,12 @@ static int stay_away(pld_domain *domain, void *arg)
 TEST(timeout_in_a_collective_of_it_is_told_to_all)
 {
 	static const char cause[] =
-		"rank 1: pld.tensor.allgather: timed out after 0.200 s: cell [0, 0] of rank 1 of the sub-domain (rank 1 of its parent) is 0, expected >= 1; rank 0 of the sub-domain (rank 3 of its parent) should have notified it";
+		"rank 1: pld.tensor.allgather: timed out after 2.000 s: cell [0, 0] of rank 1 of the sub-domain (rank 1 of its parent) is 0, expected >= 1; rank 0 of the sub-domain (rank 3 of its parent) should have notified it";
 	static const char in_left[] =
 		"rank 0: pld.system.wait: rank 2 of the sub-domain (rank 3 of its parent) did not do its part in time";
 	static const char in_parent[] =
 		"rank 4: pld.system.wait: rank 3 did not do its part in time";
-	pld_domain_options options = { .timeout_ns = 200 * LIB_MS };
+	pld_domain_options options = { .timeout_ns = 2000 * LIB_MS };
 	pld_rank_report reports[NRANKS];
 	int rounds = 2;
 

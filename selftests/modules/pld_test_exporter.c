@@ -340,6 +340,7 @@ static long test_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 static const struct file_operations test_fops = {
 	.owner = THIS_MODULE,
 	.unlocked_ioctl = test_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
 };
 
 static struct miscdevice test_device = {
