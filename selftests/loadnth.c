@@ -5,9 +5,9 @@
  * Loads the module, which must not be there, again and again, with one of the
  * last STEPS steps of that (default 120) failing, from the last one on: those are
  * its own, after those of loading as such. A load that fails says so with ENOMEM,
- * or EINVAL of the kernel's, and leaves nothing; one that works all the same, since debugfs is nobody's
- * business, can be unloaded. Says how many did what; the exit status is 1 when
- * one was not so, 4 where the kernel has no fault injection.
+ * or EINVAL of the kernel's, and leaves nothing; one that works all the same, since
+ * debugfs is nobody's business, can be unloaded. Says how many did what; the exit
+ * status is 1 when one was not so, 4 where the kernel has no fault injection.
  */
 #include <errno.h>
 #include <fcntl.h>
