@@ -4,14 +4,13 @@
  *
  * Loads the module, which must not be there, again and again, with one of the
  * last STEPS steps of that (default 120) failing, from the last one on: those are
- * its own, after those of loading as such. A load that fails says so with ENOMEM,
- * or EINVAL of the kernel's, and leaves nothing; one that works all the same, since
- * debugfs is nobody's business, can be unloaded. Says how many did what; the exit
- * status is 1 when one was not so, 4 where the kernel has no fault injection.
+ * its own, after those of loading as such. A load that fails says so with ENOMEM
+ * and leaves nothing; one that works all the same, since debugfs is nobody's
+ * business, can be unloaded. Says how many did what; the exit status is 1 when
+ * one was not so, 4 where the kernel has no fault injection.
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,12 +62,6 @@ static unsigned int count_steps(int file, int nth)
 	return ret || unload() ? 0 : steps;
 }
 
-/* platform_device_add() lets a name fail, and then has a device without one. */
-static bool is_for_want_of_memory(int ret)
-{
-	return ret == -ENOMEM || ret == -EINVAL;
-}
-
 /* 1 when the load failed as it should, 0 when it worked, -1 otherwise. */
 static int try_step(int file, int nth, unsigned int step)
 {
@@ -78,7 +71,7 @@ static int try_step(int file, int nth, unsigned int step)
 	failnth_arm(nth, step);
 	ret = load(file);
 	failnth_disarm(nth);
-	if (ret && !is_for_want_of_memory(ret))
+	if (ret && ret != -ENOMEM)
 		printf("# step %u: %s\n", step, strerror(-ret));
 	else if (!ret && unload())
 		printf("# step %u: cannot be unloaded\n", step);
