@@ -25,15 +25,15 @@ static int check(const char *op, const pld_tile *a, const pld_tile *b)
 		return pld_error(EINVAL, "%s: dtype of b is %s, wanted a's %s",
 				 op, pld_dtype_text(b->dtype),
 				 pld_dtype_text(a->dtype));
-	if (!pld_dims_equal(a->shape, b->shape))
+	if (!pld_dims_equal(&a->shape, &b->shape))
 		return pld_error(EINVAL, "%s: shape of b is %s, wanted a's %s",
 				 op, pld_dims_text(b->shape, got),
 				 pld_dims_text(a->shape, want));
 	if (!pld_dims_equal(pld_operand_valid(a), pld_operand_valid(b)))
 		return pld_error(EINVAL,
 				 "%s: valid_shape of b is %s, wanted a's %s",
-				 op, pld_dims_text(pld_operand_valid(b), got),
-				 pld_dims_text(pld_operand_valid(a), want));
+				 op, pld_dims_text(*pld_operand_valid(b), got),
+				 pld_dims_text(*pld_operand_valid(a), want));
 	return 0;
 }
 
@@ -50,7 +50,7 @@ static int combine(const char *op, pld_reduce_op how, pld_trace_op traced,
 	from_b = b->data;
 	to = out->data;
 	size = pld_dtype_size(a->dtype);
-	n = pld_dims_count(a->shape);
+	n = pld_dims_count(&a->shape);
 	for (int64_t i = 0; i < n; i += BLOCK) {
 		int64_t count = n - i < BLOCK ? n - i : BLOCK;
 		_Alignas(double) unsigned char block[BLOCK * sizeof(double)];

@@ -276,7 +276,7 @@ int pld_cast(const pld_tile *in, pld_dtype dtype, pld_tile *out)
 	from = *in;
 	PLD_TRY(pld_operand_result(op, out, &from, dtype));
 	size = pld_dtype_size(dtype);
-	n = pld_dims_count(from.shape);
+	n = pld_dims_count(&from.shape);
 	blocks = (n + BLOCK - 1) / BLOCK;
 	for (int64_t i = 0; i < blocks; i++) {
 		int from_size = pld_dtype_size(from.dtype);

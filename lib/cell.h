@@ -6,22 +6,65 @@
 #ifndef PLD_CELL_H
 #define PLD_CELL_H
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "dims.h"
+#include "dtype.h"
+#include "error.h"
+#include "health.h"
 #include "look.h"
+#include "observe.h"
 #include "pld.h"
+#include "view.h"
+
+/* The offset in the window buffer of a cell of a checked signal. */
+static inline size_t pld_cell_at(const pld_view *signal, const pld_dims *offsets)
+{
+	return (size_t)((char *)signal->data - pld_own_base(signal->buffer)) +
+	       (size_t)pld_dims_index(signal, offsets) * sizeof(int32_t);
+}
 
 /*
  * Checks signal, which sentences call argument, and offsets; *cell becomes the
  * cell's byte offset in the window buffer.
  */
-int pld_signal_cell(const char *op, const char *argument,
-		    const pld_view *signal, pld_dims offsets, size_t *cell);
+static inline int pld_signal_cell(const char *op, const char *argument,
+				  const pld_view *signal,
+				  const pld_dims *offsets, size_t *cell)
+{
+	*cell = 0;
+	PLD_TRY(pld_view_check(op, argument, signal,
+			       PLD_ACCEPT(PLD_DISTRIBUTED_TENSOR)));
+	if (signal->dtype != PLD_INT32)
+		return pld_error(EINVAL, "%s: dtype of %s is %s, wanted int32",
+				 op, argument, pld_dtype_text(signal->dtype));
+	PLD_TRY(pld_enter(signal->buffer->domain, op));
+	PLD_TRY(pld_dims_inside(op, argument, signal, offsets));
+	*cell = pld_cell_at(signal, offsets);
+	if (*cell % sizeof(int32_t))
+		return pld_error(EFAULT, "%s: %s is not aligned to int32", op,
+				 argument);
+	return 0;
+}
 
-/* pld_system_wait_timeout(). A timeout leaves pld_failure()->culprit set. */
-int pld_wait(const char *op, const pld_view *signal, pld_dims offsets,
-	     int32_t expected, pld_cmp cmp, int64_t timeout_ns);
+/*
+ * Is it as expected, so that there is nothing to wait for? Not when somebody looks
+ * on: pld_wait_cell() tells of it.
+ */
+static inline bool pld_arrived(const struct pld_wanted *cell)
+{
+	return pld_holds(cell, pld_value(cell)) && !pld_observed();
+}
+
+/*
+ * pld_system_wait_timeout() of a cell that has been checked, at offsets of
+ * signal. A timeout leaves pld_failure()->culprit set.
+ */
+int pld_wait_cell(const char *op, const pld_view *signal,
+		  const pld_dims *offsets, const struct pld_wanted *cell,
+		  int64_t timeout_ns);
 
 /* Any wait. */
 struct pld_wait_request {

@@ -9,31 +9,30 @@
 #include "error.h"
 #include "pld.h"
 
-static const struct {
-	const char *name;
-	int size;
-} dtypes[] = {
-	[PLD_FP64] = { "fp64", 8 },	[PLD_FP32] = { "fp32", 4 },
-	[PLD_FP16] = { "fp16", 2 },	[PLD_BF16] = { "bf16", 2 },
-	[PLD_INT64] = { "int64", 8 },	[PLD_INT32] = { "int32", 4 },
-	[PLD_INT16] = { "int16", 2 },	[PLD_INT8] = { "int8", 1 },
-	[PLD_UINT64] = { "uint64", 8 }, [PLD_UINT32] = { "uint32", 4 },
-	[PLD_UINT16] = { "uint16", 2 }, [PLD_UINT8] = { "uint8", 1 },
+static const char *const names[] = {
+	[PLD_FP64] = "fp64",	 [PLD_FP32] = "fp32",
+	[PLD_FP16] = "fp16",	 [PLD_BF16] = "bf16",
+	[PLD_INT64] = "int64",	 [PLD_INT32] = "int32",
+	[PLD_INT16] = "int16",	 [PLD_INT8] = "int8",
+	[PLD_UINT64] = "uint64", [PLD_UINT32] = "uint32",
+	[PLD_UINT16] = "uint16", [PLD_UINT8] = "uint8",
 };
 
-#define NR_DTYPES (sizeof(dtypes) / sizeof(dtypes[0]))
+#define NR_DTYPES (sizeof(names) / sizeof(names[0]))
 
 int pld_dtype_size(pld_dtype dtype)
 {
-	if ((unsigned int)dtype >= NR_DTYPES)
+	int size = pld_dtype_bytes(dtype);
+
+	if (!size)
 		return pld_error(EINVAL, "dtype %d is not one of the %zu known",
 				 (int)dtype, NR_DTYPES);
-	return dtypes[dtype].size;
+	return size;
 }
 
 const char *pld_dtype_name(pld_dtype dtype)
 {
-	return (unsigned int)dtype < NR_DTYPES ? dtypes[dtype].name : NULL;
+	return (unsigned int)dtype < NR_DTYPES ? names[dtype] : NULL;
 }
 
 const char *pld_dtype_text(pld_dtype dtype)
@@ -46,7 +45,7 @@ const char *pld_dtype_text(pld_dtype dtype)
 int pld_dtype_parse(const char *name)
 {
 	for (unsigned int i = 0; name && i < NR_DTYPES; i++)
-		if (!strcmp(name, dtypes[i].name))
+		if (!strcmp(name, names[i]))
 			return (int)i;
 	return pld_error(EINVAL, "dtype '%s' is not known", name ? name : "");
 }

@@ -16,19 +16,17 @@
 static void *element(const char *op, const pld_view *tensor, pld_dims offsets,
 		     const void *value, int *error)
 {
-	pld_dims one = { .ndim = offsets.ndim, .n = { 1, 1, 1, 1, 1 } };
-
 	*error = pld_view_check(op, "tensor", tensor, PLD_ACCEPT_TENSORS);
 	if (!*error && tensor->kind == PLD_DISTRIBUTED_TENSOR)
 		*error = pld_enter(tensor->buffer->domain, op);
 	if (!*error)
-		*error = pld_dims_within(op, "tensor", tensor, offsets, one);
+		*error = pld_dims_inside(op, "tensor", tensor, &offsets);
 	if (!*error && !value)
 		*error = pld_error(EINVAL, "%s: value must not be NULL", op);
 	if (*error)
 		return NULL;
-	return (char *)tensor->data +
-	       pld_dims_index(tensor, offsets) * pld_dtype_size(tensor->dtype);
+	return (char *)tensor->data + pld_dims_index(tensor, &offsets) *
+					      pld_dtype_bytes(tensor->dtype);
 }
 
 /*
@@ -71,7 +69,7 @@ int pld_read(const pld_view *tensor, pld_dims offsets, void *value)
 
 	if (!from)
 		return error;
-	copy_element(value, from, (size_t)pld_dtype_size(tensor->dtype));
+	copy_element(value, from, (size_t)pld_dtype_bytes(tensor->dtype));
 	if (pld_observed())
 		pld_observe_element(tensor, offsets, false);
 	return 0;
@@ -84,7 +82,7 @@ int pld_write(const pld_view *tensor, pld_dims offsets, const void *value)
 
 	if (!to)
 		return error;
-	copy_element(to, value, (size_t)pld_dtype_size(tensor->dtype));
+	copy_element(to, value, (size_t)pld_dtype_bytes(tensor->dtype));
 	if (pld_observed())
 		pld_observe_element(tensor, offsets, true);
 	return 0;

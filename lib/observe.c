@@ -70,8 +70,8 @@ static void keep(const pld_trace_record *record)
 
 static uint64_t bytes_of(pld_dims shape, pld_dtype dtype)
 {
-	return (uint64_t)pld_region_count(shape) *
-	       (uint64_t)pld_dtype_size(dtype);
+	return (uint64_t)pld_dims_count(&shape) *
+	       (uint64_t)pld_dtype_bytes(dtype);
 }
 
 static void count_transfer(const pld_view *far, int peer, uint64_t bytes,

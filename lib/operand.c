@@ -20,7 +20,7 @@ int pld_operand_check(const char *op, const char *argument, const pld_tile *tile
 int pld_operand_result(const char *op, pld_tile *out, const pld_tile *in,
 		       pld_dtype dtype)
 {
-	pld_dims shape = in->shape, valid = pld_operand_valid(in);
+	pld_dims shape = in->shape, valid = *pld_operand_valid(in);
 	size_t bytes;
 
 	if (!out || out->kind != PLD_TILE)
@@ -28,7 +28,7 @@ int pld_operand_result(const char *op, pld_tile *out, const pld_tile *in,
 				 pld_kind_name(out));
 	if (!out->data)
 		return pld_error(EFAULT, "%s: out has no memory", op);
-	PLD_TRY(pld_dims_bytes(op, shape, dtype, &bytes));
+	PLD_TRY(pld_dims_bytes(op, &shape, dtype, &bytes));
 	if (bytes > out->bytes)
 		return pld_error(ENOSPC,
 				 "%s: %zu bytes do not fit out, a tile of %zu",
@@ -36,6 +36,6 @@ int pld_operand_result(const char *op, pld_tile *out, const pld_tile *in,
 	out->dtype = dtype;
 	out->shape = shape;
 	out->valid_shape = valid;
-	pld_dims_strides(shape, 1, out->stride);
+	pld_dims_strides(&shape, 1, out->stride);
 	return 0;
 }

@@ -12,9 +12,9 @@ int pld_operand_check(const char *op, const char *argument,
 		      const pld_tile *tile);
 
 /* How much of its shape holds data; a tile need not say so. */
-static inline pld_dims pld_operand_valid(const pld_tile *tile)
+static inline const pld_dims *pld_operand_valid(const pld_tile *tile)
 {
-	return tile->valid_shape.ndim ? tile->valid_shape : tile->shape;
+	return tile->valid_shape.ndim ? &tile->valid_shape : &tile->shape;
 }
 
 /* Makes out hold what in does, as dtype; -ENOSPC when it is too small. */

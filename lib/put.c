@@ -25,18 +25,21 @@ static int check_views(const char *op, const char *far_name, const pld_view *far
 int pld_tensor_put(const pld_distributed_tensor *dst, int peer,
 		   const pld_view *src, const pld_put_options *options)
 {
-	struct pld_transfer transfer = { .op = "pld.tensor.put" };
+	static const char op[] = "pld.tensor.put";
+	struct pld_transfer transfer;
 
-	PLD_TRY(check_views(transfer.op, "dst", dst, peer, "src", src));
-	transfer.dst = dst;
-	transfer.dst_data = pld_peer_data(dst, peer);
-	transfer.src = src;
-	transfer.src_data = src->data;
-	transfer.domain = dst->buffer->domain;
-	if (options)
-		transfer.at = *options;
+	PLD_TRY(check_views(op, "dst", dst, peer, "src", src));
+	transfer = (struct pld_transfer){
+		.op = op,
+		.dst = dst,
+		.dst_data = pld_peer_data(dst, peer),
+		.src = src,
+		.src_data = src->data,
+		.domain = dst->buffer->domain,
+		.at = options ? *options : (pld_put_options){ 0 },
+	};
 	PLD_TRY(pld_transfer_check(&transfer));
-	pld_transfer_run(&transfer);
+	PLD_TRY(pld_transfer_run(&transfer));
 	if (pld_observed())
 		pld_observe_transfer(&transfer, true, peer);
 	return 0;
@@ -46,22 +49,25 @@ int pld_tensor_get(const pld_view *dst, int peer,
 		   const pld_distributed_tensor *src,
 		   const pld_get_options *options)
 {
-	struct pld_transfer transfer = { .op = "pld.tensor.get" };
+	static const char op[] = "pld.tensor.get";
+	struct pld_transfer transfer;
 
-	PLD_TRY(check_views(transfer.op, "src", src, peer, "dst", dst));
-	transfer.dst = dst;
-	transfer.dst_data = dst->data;
-	transfer.src = src;
-	transfer.src_data = pld_peer_data(src, peer);
-	transfer.domain = src->buffer->domain;
-	if (options)
-		transfer.at = *options;
+	PLD_TRY(check_views(op, "src", src, peer, "dst", dst));
+	transfer = (struct pld_transfer){
+		.op = op,
+		.dst = dst,
+		.dst_data = dst->data,
+		.src = src,
+		.src_data = pld_peer_data(src, peer),
+		.domain = src->buffer->domain,
+		.at = options ? *options : (pld_get_options){ 0 },
+	};
 	if (transfer.at.atomic != PLD_NONE)
 		return pld_error(EINVAL,
-				 "pld.tensor.get: atomic is for put, wanted None (0), got %d",
-				 (int)transfer.at.atomic);
+				 "%s: atomic is for put, wanted None (0), got %d",
+				 op, (int)transfer.at.atomic);
 	PLD_TRY(pld_transfer_check(&transfer));
-	pld_transfer_run(&transfer);
+	PLD_TRY(pld_transfer_run(&transfer));
 	if (pld_observed())
 		pld_observe_transfer(&transfer, false, peer);
 	return 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later OR MIT */
 /*
- * What is particular to an architecture: how to spin politely.
+ * What is particular to an architecture: how to spin politely, and what makes a
+ * full barrier of an atomic change.
  */
 #ifndef PLD_RELAX_H
 #define PLD_RELAX_H
@@ -11,6 +12,20 @@ static inline void pld_relax(void)
 	__builtin_ia32_pause();
 #elif defined(__aarch64__)
 	__asm__ volatile("isb" ::: "memory");
+#endif
+}
+
+/*
+ * A full barrier, right after a seq_cst change of memory (not a load or store).
+ * x86 has one in each of these, and a second one costs as much again: only the
+ * compiler has to be told.
+ */
+static inline void pld_barrier_after_atomic(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+#else
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 #endif
 }
 

@@ -30,7 +30,7 @@ static int resolve(struct pld_transfer *t)
 		return pld_error(EINVAL,
 				 "%s: dst_offsets, src_offsets and shape come together or not at all, got %d of them",
 				 t->op, given);
-	if (!pld_dims_equal(t->dst->shape, t->src->shape))
+	if (!pld_dims_equal(&t->dst->shape, &t->src->shape))
 		return pld_error(EINVAL,
 				 "%s: shape of src is %s, wanted dst's %s",
 				 t->op, pld_dims_text(t->src->shape, got),
@@ -98,6 +98,11 @@ static bool has_chunk(const pld_put_options *at)
 	return at->chunk_rows || at->chunk_cols;
 }
 
+static bool wants_chunks(const pld_put_options *at)
+{
+	return has_chunk(at) || at->pipeline;
+}
+
 static pld_dims chunk_of(const struct pld_transfer *t, size_t size)
 {
 	return has_chunk(&t->at)
@@ -106,6 +111,7 @@ static pld_dims chunk_of(const struct pld_transfer *t, size_t size)
 				       (int64_t)(t->at.stage->bytes / size));
 }
 
+/* The chunks that the caller asks for, if it does. */
 static int check_chunk(const struct pld_transfer *t, size_t size)
 {
 	const pld_put_options *at = &t->at;
@@ -127,7 +133,7 @@ static int check_chunk(const struct pld_transfer *t, size_t size)
 				 "%s: chunk_rows is %lld, wanted 0 or 1 for one dimension",
 				 t->op, (long long)at->chunk_rows);
 	chunk = wanted_chunk(at);
-	bytes = (size_t)pld_region_count(chunk) * size;
+	bytes = (size_t)pld_dims_count(&chunk) * size;
 	if (bytes > at->stage->bytes / (at->pipeline ? 2 : 1))
 		return pld_error(ENOSPC,
 				 "%s: %s %s of %zu bytes do not fit the stage of %zu",
@@ -139,27 +145,17 @@ static int check_chunk(const struct pld_transfer *t, size_t size)
 
 static struct pld_region destination(const struct pld_transfer *t)
 {
-	return pld_region_at(t->dst, t->dst_data, t->at.dst_offsets);
+	return pld_region_at(t->dst, t->dst_data, &t->at.dst_offsets);
 }
 
 static struct pld_region source(const struct pld_transfer *t)
 {
-	return pld_region_at(t->src, t->src_data, t->at.src_offsets);
-}
-
-/* Chunks would read what earlier ones have written. */
-static int check_overlap(const struct pld_transfer *t, size_t size)
-{
-	struct pld_region to = destination(t), from = source(t);
-
-	if (pld_region_overlap(&to, &from, t->at.shape, size))
-		return pld_error(EINVAL, "%s: src and dst overlap", t->op);
-	return 0;
+	return pld_region_at(t->src, t->src_data, &t->at.src_offsets);
 }
 
 int pld_transfer_check(struct pld_transfer *t)
 {
-	int size = pld_dtype_size(t->dst->dtype);
+	int size = pld_dtype_bytes(t->dst->dtype);
 
 	if (t->src->dtype != t->dst->dtype)
 		return pld_error(EINVAL,
@@ -167,17 +163,21 @@ int pld_transfer_check(struct pld_transfer *t)
 				 t->op, pld_dtype_text(t->src->dtype),
 				 pld_dtype_text(t->dst->dtype));
 	PLD_TRY(resolve(t));
-	PLD_TRY(pld_dims_within(t->op, "dst", t->dst, t->at.dst_offsets,
-				t->at.shape));
-	PLD_TRY(pld_dims_within(t->op, "src", t->src, t->at.src_offsets,
-				t->at.shape));
+	PLD_TRY(pld_dims_within(t->op, "dst", t->dst, &t->at.dst_offsets,
+				&t->at.shape));
+	PLD_TRY(pld_dims_within(t->op, "src", t->src, &t->at.src_offsets,
+				&t->at.shape));
 	PLD_TRY(pld_atomic_check(t->op, t->at.atomic, t->dst->dtype,
 				 t->dst_data));
 	if (!t->at.stage)
 		PLD_TRY(pld_stage(t->op, t->domain, &t->at.stage));
 	PLD_TRY(check_stage(t->op, t->at.stage, size));
-	PLD_TRY(check_chunk(t, (size_t)size));
-	return check_overlap(t, (size_t)size);
+	return wants_chunks(&t->at) ? check_chunk(t, (size_t)size) : 0;
+}
+
+static int overlapping(const struct pld_transfer *t)
+{
+	return pld_error(EINVAL, "%s: src and dst overlap", t->op);
 }
 
 /* A walk over the chunks of a region. */
@@ -214,22 +214,37 @@ static pld_dims chunk_shape(const struct stream *s, pld_dims at)
 	return chunk;
 }
 
+static struct pld_region moved(const struct stream *s,
+			       const struct pld_region *region,
+			       const pld_dims *at)
+{
+	struct pld_region to = *region;
+
+	for (int i = 0; i < at->ndim; i++)
+		to.data += at->n[i] * region->stride[i] * (int64_t)s->size;
+	return to;
+}
+
 static void fill(const struct stream *s, pld_dims at, char *stage)
 {
 	pld_dims shape = chunk_shape(s, at);
-	struct pld_region tile = pld_region_dense(stage, shape);
-	struct pld_region from = pld_region_moved(&s->src, at, s->size);
+	int64_t dense[PLD_MAX_DIMS];
+	struct pld_region tile = { stage, dense };
+	struct pld_region from = moved(s, &s->src, &at);
 
-	pld_region_copy(&tile, &from, shape, s->size);
+	pld_dims_strides(&shape, 1, dense);
+	pld_region_copy(&tile, &from, &shape, s->size);
 }
 
 static void drain(const struct stream *s, pld_dims at, char *stage)
 {
 	pld_dims shape = chunk_shape(s, at);
-	struct pld_region tile = pld_region_dense(stage, shape);
-	struct pld_region to = pld_region_moved(&s->dst, at, s->size);
+	int64_t dense[PLD_MAX_DIMS];
+	struct pld_region tile = { stage, dense };
+	struct pld_region to = moved(s, &s->dst, &at);
 
-	pld_region_write(&to, &tile, shape, s->transfer->dst->dtype,
+	pld_dims_strides(&shape, 1, dense);
+	pld_region_write(&to, &tile, &shape, s->transfer->dst->dtype,
 			 s->transfer->at.atomic);
 }
 
@@ -256,19 +271,54 @@ static void run_stream(const struct stream *s, char *stage, char *other)
 	} while (more);
 }
 
-void pld_transfer_run(const struct pld_transfer *t)
+/* In chunks, which would read what earlier ones have written. */
+static int run_chunks(const struct pld_transfer *t, const struct pld_region *dst,
+		      const struct pld_region *src, size_t size)
 {
 	struct stream s = {
 		.transfer = t,
-		.dst = destination(t),
-		.src = source(t),
-		.size = (size_t)pld_dtype_size(t->dst->dtype),
+		.dst = *dst,
+		.src = *src,
+		.chunk = chunk_of(t, size),
+		.size = size,
 	};
 	char *stage = t->at.stage->data;
 
-	s.chunk = chunk_of(t, s.size);
+	if (pld_region_overlap(dst, src, &t->at.shape, size))
+		return overlapping(t);
 	run_stream(&s, stage,
 		   t->at.pipeline
-			   ? stage + (size_t)pld_region_count(s.chunk) * s.size
+			   ? stage + (size_t)pld_dims_count(&s.chunk) * size
 			   : stage);
+	return 0;
+}
+
+/* One chunk of n elements, which lie one after another on both sides. */
+static int run_at_once(const struct pld_transfer *t, char *dst, const char *src,
+		       size_t n, size_t size)
+{
+	char *stage = t->at.stage->data;
+	size_t bytes = n * size;
+
+	if ((uintptr_t)dst - (uintptr_t)src < bytes ||
+	    (uintptr_t)src - (uintptr_t)dst < bytes)
+		return overlapping(t);
+	memcpy(stage, src, bytes);
+	if (t->at.atomic == PLD_ADD)
+		pld_add_run(dst, stage, n, t->dst->dtype);
+	else
+		memcpy(dst, stage, bytes);
+	return 0;
+}
+
+int pld_transfer_run(const struct pld_transfer *t)
+{
+	struct pld_region dst = destination(t), src = source(t);
+	size_t size = (size_t)pld_dtype_bytes(t->dst->dtype);
+	int outer;
+	size_t n = (size_t)pld_region_run(&dst, &src, &t->at.shape, &outer);
+
+	if (outer || wants_chunks(&t->at) || n * size > t->at.stage->bytes)
+		return run_chunks(t, &dst, &src, size);
+	return run_at_once(t, dst.data, src.data, n, size);
 }

@@ -25,6 +25,7 @@ struct pld_transfer {
  */
 int pld_transfer_check(struct pld_transfer *transfer);
 
-void pld_transfer_run(const struct pld_transfer *transfer);
+/* -EINVAL, and nothing moved, when source and destination overlap. */
+int pld_transfer_run(const struct pld_transfer *transfer);
 
 #endif

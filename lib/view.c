@@ -46,62 +46,17 @@ static const char *kinds_name(unsigned int accepted)
 	}
 }
 
-size_t pld_view_extent(const pld_view *view)
-{
-	int size = pld_dtype_size(view->dtype);
-	int64_t last = 0, elements = size;
-
-	if (size < 0 || view->shape.ndim < 1 || view->shape.ndim > PLD_MAX_DIMS)
-		return 0;
-
-	for (int i = 0; i < view->shape.ndim; i++) {
-		int64_t step;
-
-		if (view->shape.n[i] < 1 || view->stride[i] < 0 ||
-		    __builtin_mul_overflow(elements, view->shape.n[i],
-					   &elements) ||
-		    __builtin_mul_overflow(view->shape.n[i] - 1,
-					   view->stride[i], &step) ||
-		    __builtin_add_overflow(last, step, &last))
-			return 0;
-	}
-	if (__builtin_add_overflow(last, 1, &last) ||
-	    __builtin_mul_overflow(last, (int64_t)size, &last))
-		return 0;
-	return (size_t)last;
-}
-
-static int check_window(const char *op, const char *argument,
-			const pld_view *view, size_t bytes)
-{
-	uintptr_t data = (uintptr_t)view->data;
-	uintptr_t base;
-
-	if (!view->buffer)
-		return pld_error(EFAULT, "%s: %s has no window buffer", op,
-				 argument);
-	base = (uintptr_t)pld_own_base(view->buffer);
-	if (data < base || bytes > view->buffer->bytes ||
-	    data - base > view->buffer->bytes - bytes)
-		return pld_error(EFAULT,
-				 "%s: %s points outside the own window of %zu bytes",
-				 op, argument, view->buffer->bytes);
-	return 0;
-}
-
-int pld_view_check(const char *op, const char *argument, const pld_view *view,
-		   unsigned int accepted)
+int pld_view_refused(const char *op, const char *argument, const pld_view *view,
+		     unsigned int accepted)
 {
 	size_t bytes;
-	int size;
 
-	if (!view || view->kind < PLD_TENSOR || view->kind > PLD_TILE ||
-	    !(accepted & PLD_ACCEPT(view->kind)))
+	if (!pld_view_accepted(view, accepted))
 		return pld_error(EINVAL, "%s: %s must be %s, got %s", op,
 				 argument, kinds_name(accepted),
 				 pld_kind_name(view));
-	size = pld_dtype_size(view->dtype);
-	if (size < 0 || view->shape.ndim < 1 || view->shape.ndim > PLD_MAX_DIMS)
+	if (!pld_dtype_bytes(view->dtype) || view->shape.ndim < 1 ||
+	    view->shape.ndim > PLD_MAX_DIMS)
 		return pld_error(EINVAL,
 				 "%s: %s holds nothing: it has no valid dtype and shape",
 				 op, argument);
@@ -110,25 +65,18 @@ int pld_view_check(const char *op, const char *argument, const pld_view *view,
 		return pld_error(EFAULT,
 				 "%s: %s has a shape that does not lie in its memory of %zu bytes",
 				 op, argument, view->bytes);
-	if (view->kind == PLD_DISTRIBUTED_TENSOR)
-		return check_window(op, argument, view, bytes);
-	return 0;
+	if (!view->buffer)
+		return pld_error(EFAULT, "%s: %s has no window buffer", op,
+				 argument);
+	return pld_error(EFAULT,
+			 "%s: %s points outside the own window of %zu bytes",
+			 op, argument, view->buffer->bytes);
 }
 
-char *pld_peer_data(const pld_view *view, int peer)
+int pld_peer_refused(const char *op, const pld_domain *domain, int peer)
 {
-	const pld_window_buffer *buffer = view->buffer;
-
-	return (char *)view->data +
-	       (int64_t)(peer - buffer->domain->rank) * (int64_t)buffer->stride;
-}
-
-int pld_peer_check(const char *op, const pld_domain *domain, int peer)
-{
-	if (peer < 0 || peer >= domain->nranks)
-		return pld_error(ERANGE, "%s: peer is %d, wanted 0 to %d", op,
-				 peer, domain->nranks - 1);
-	return 0;
+	return pld_error(ERANGE, "%s: peer is %d, wanted 0 to %d", op, peer,
+			 domain->nranks - 1);
 }
 
 int pld_get_comm_ctx(const pld_distributed_tensor *tensor, pld_domain **domain)
@@ -178,7 +126,7 @@ int pld_window(pld_window_buffer *buffer, pld_dims shape, pld_dtype dtype,
 		return pld_error(EINVAL,
 				 "pld.window: buffer and tensor must not be NULL");
 	PLD_TRY(pld_enter(buffer->domain, "pld.window"));
-	PLD_TRY(pld_dims_bytes("pld.window", shape, dtype, &bytes));
+	PLD_TRY(pld_dims_bytes("pld.window", &shape, dtype, &bytes));
 	PLD_TRY(window_fits(buffer, shape, dtype, bytes));
 	*tensor = (pld_view){
 		.kind = PLD_DISTRIBUTED_TENSOR,
@@ -188,7 +136,7 @@ int pld_window(pld_window_buffer *buffer, pld_dims shape, pld_dtype dtype,
 		.bytes = buffer->bytes,
 		.buffer = buffer,
 	};
-	pld_dims_strides(shape,
+	pld_dims_strides(&shape,
 			 buffer->cells ? PLD_CELL_STRIDE / sizeof(int32_t) : 1,
 			 tensor->stride);
 	return 0;
@@ -202,7 +150,7 @@ int pld_tensor_init(pld_tensor *tensor, void *data, pld_dims shape,
 	if (!tensor || !data)
 		return pld_error(EINVAL,
 				 "pld_tensor_init: tensor and data must not be NULL");
-	PLD_TRY(pld_dims_bytes("pld_tensor_init", shape, dtype, &bytes));
+	PLD_TRY(pld_dims_bytes("pld_tensor_init", &shape, dtype, &bytes));
 	*tensor = (pld_view){
 		.kind = PLD_TENSOR,
 		.dtype = dtype,
@@ -210,7 +158,7 @@ int pld_tensor_init(pld_tensor *tensor, void *data, pld_dims shape,
 		.data = data,
 		.bytes = bytes,
 	};
-	pld_dims_strides(shape, 1, tensor->stride);
+	pld_dims_strides(&shape, 1, tensor->stride);
 	return 0;
 }
 
@@ -223,8 +171,8 @@ int pld_slice(const pld_view *view, pld_dims offsets, pld_dims shape,
 	if (!part)
 		return pld_error(EINVAL, "%s: part must not be NULL", op);
 	PLD_TRY(pld_view_check(op, "view", view, PLD_ACCEPT_ALL));
-	PLD_TRY(pld_dims_within(op, "view", view, offsets, shape));
-	before = (size_t)pld_dims_index(view, offsets) *
+	PLD_TRY(pld_dims_within(op, "view", view, &offsets, &shape));
+	before = (size_t)pld_dims_index(view, &offsets) *
 		 (size_t)pld_dtype_size(view->dtype);
 	*part = *view;
 	part->data = (char *)view->data + before;

@@ -77,14 +77,25 @@ static int timed_out(const struct pld_wait_request *request,
 	return error;
 }
 
+static int bad_cmp(const char *op, const char *argument, pld_cmp cmp)
+{
+	return pld_error(EINVAL, "%s: %s is %d, wanted Eq (0) or Ge (1)", op,
+			 argument, (int)cmp);
+}
+
+static int bad_timeout(const char *op, int64_t timeout_ns)
+{
+	return pld_error(EINVAL, "%s: timeout is %lld ns, wanted 0 or more", op,
+			 (long long)timeout_ns);
+}
+
 static int check_one(const char *op, const char *signal, const char *cmp,
 		     const pld_condition *condition, struct pld_wanted *wanted)
 {
 	PLD_TRY(pld_signal_cell(op, signal, condition->signal,
-				condition->offsets, &wanted->offset));
+				&condition->offsets, &wanted->offset));
 	if (condition->cmp != PLD_EQ && condition->cmp != PLD_GE)
-		return pld_error(EINVAL, "%s: %s is %d, wanted Eq (0) or Ge (1)",
-				 op, cmp, (int)condition->cmp);
+		return bad_cmp(op, cmp, condition->cmp);
 	wanted->buffer = condition->signal->buffer;
 	wanted->expected = condition->expected;
 	wanted->cmp = condition->cmp;
@@ -118,11 +129,9 @@ static int check_all(const struct pld_wait_request *request,
 	for (int i = 0; request->indexed && i < request->count; i++)
 		PLD_TRY(check_indexed(request->op, request->conditions, i,
 				      &cells[i]));
-	if (request->timeout_ns < 0)
-		return pld_error(EINVAL,
-				 "%s: timeout is %lld ns, wanted 0 or more",
-				 request->op, (long long)request->timeout_ns);
-	return 0;
+	return request->timeout_ns < 0
+		       ? bad_timeout(request->op, request->timeout_ns)
+		       : 0;
 }
 
 /* The look that is satisfied, or the last one when spins and yields are up. */
@@ -215,19 +224,24 @@ static struct pld_wants wants_of(const struct pld_wait_request *request,
 	};
 }
 
-int pld_wait_for(const struct pld_wait_request *request)
+static int wait_and_tell(const struct pld_wait_request *request,
+			 const struct pld_wanted *cells)
 {
-	struct pld_wanted cells[PLD_MAX_CONDITIONS];
-	struct pld_wants wants;
+	struct pld_wants wants = wants_of(request, cells);
 	struct pld_look look;
-	int result;
+	int result = wait_checked(request, &wants, &look);
 
-	PLD_TRY(check_all(request, cells));
-	wants = wants_of(request, cells);
-	result = wait_checked(request, &wants, &look);
 	if (pld_observed() && result != -EINTR)
 		observe_all(request, &wants, &look, result);
 	return result;
+}
+
+int pld_wait_for(const struct pld_wait_request *request)
+{
+	struct pld_wanted cells[PLD_MAX_CONDITIONS];
+
+	PLD_TRY(check_all(request, cells));
+	return wait_and_tell(request, cells);
 }
 
 int pld_wait_arm(const struct pld_wait_request *request,
@@ -285,10 +299,12 @@ int pld_wait_fence(const struct pld_wait_request *request, int *fd)
 				       pld_deadline(request->timeout_ns), fd);
 }
 
-int pld_wait(const char *op, const pld_view *signal, pld_dims offsets,
-	     int32_t expected, pld_cmp cmp, int64_t timeout_ns)
+int pld_wait_cell(const char *op, const pld_view *signal,
+		  const pld_dims *offsets, const struct pld_wanted *cell,
+		  int64_t timeout_ns)
 {
-	pld_condition condition = { signal, offsets, expected, cmp };
+	pld_condition condition = { signal, *offsets, cell->expected,
+				    cell->cmp };
 	struct pld_wait_request request = {
 		.op = op,
 		.conditions = &condition,
@@ -296,26 +312,40 @@ int pld_wait(const char *op, const pld_view *signal, pld_dims offsets,
 		.timeout_ns = timeout_ns,
 	};
 
-	return pld_wait_for(&request);
+	return wait_and_tell(&request, cell);
+}
+
+/* timeout_ns is NULL for the domain's. */
+static int wait_for_one(const pld_view *signal, const pld_dims *offsets,
+			int32_t expected, pld_cmp cmp, const int64_t *timeout_ns)
+{
+	static const char op[] = "pld.system.wait";
+	struct pld_wanted cell = { .expected = expected, .cmp = cmp };
+
+	PLD_TRY(pld_signal_cell(op, "signal", signal, offsets, &cell.offset));
+	if (cmp != PLD_EQ && cmp != PLD_GE)
+		return bad_cmp(op, "cmp", cmp);
+	if (timeout_ns && *timeout_ns < 0)
+		return bad_timeout(op, *timeout_ns);
+	cell.buffer = signal->buffer;
+	if (pld_arrived(&cell))
+		return 0;
+	return pld_wait_cell(op, signal, offsets, &cell,
+			     timeout_ns ? *timeout_ns
+					: signal->buffer->domain->timeout_ns);
 }
 
 int pld_system_wait(const pld_distributed_tensor *signal, pld_dims offsets,
 		    int32_t expected, pld_cmp cmp)
 {
-	static const char op[] = "pld.system.wait";
-
-	PLD_TRY(pld_view_check(op, "signal", signal,
-			       PLD_ACCEPT(PLD_DISTRIBUTED_TENSOR)));
-	return pld_wait(op, signal, offsets, expected, cmp,
-			signal->buffer->domain->timeout_ns);
+	return wait_for_one(signal, &offsets, expected, cmp, NULL);
 }
 
 int pld_system_wait_timeout(const pld_distributed_tensor *signal,
 			    pld_dims offsets, int32_t expected, pld_cmp cmp,
 			    int64_t timeout_ns)
 {
-	return pld_wait("pld.system.wait", signal, offsets, expected, cmp,
-			timeout_ns);
+	return wait_for_one(signal, &offsets, expected, cmp, &timeout_ns);
 }
 
 static int wait_for_several(const char *op, const pld_condition *conditions,

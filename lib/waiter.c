@@ -77,7 +77,7 @@ static int check_condition(const pld_waiter *waiter, const pld_view *signal,
 			   pld_dims offsets, int32_t expected, pld_cmp cmp,
 			   size_t *cell)
 {
-	PLD_TRY(pld_signal_cell(defer_wait, "signal", signal, offsets, cell));
+	PLD_TRY(pld_signal_cell(defer_wait, "signal", signal, &offsets, cell));
 	if (signal->buffer->domain != waiter->domain)
 		return pld_error(EINVAL,
 				 "%s: signal is of another domain than the waiter",

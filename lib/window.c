@@ -170,7 +170,7 @@ int pld_alloc_window_buffer_shaped(pld_domain *domain, pld_dims shape,
 {
 	size_t bytes;
 
-	PLD_TRY(pld_dims_bytes("pld.alloc_window_buffer", shape, dtype, &bytes));
+	PLD_TRY(pld_dims_bytes("pld.alloc_window_buffer", &shape, dtype, &bytes));
 	return alloc(domain, bytes, 0, buffer);
 }
 
@@ -179,7 +179,7 @@ int pld_signal_bytes(const char *op, pld_dims shape, size_t *bytes,
 {
 	size_t dense;
 
-	PLD_TRY(pld_dims_bytes(op, shape, PLD_INT32, &dense));
+	PLD_TRY(pld_dims_bytes(op, &shape, PLD_INT32, &dense));
 	*cells = (int64_t)(dense / sizeof(int32_t));
 	if (__builtin_mul_overflow(dense, PLD_CELL_STRIDE / sizeof(int32_t),
 				   bytes))

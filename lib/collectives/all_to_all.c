@@ -42,7 +42,7 @@ static int check_input(const struct call *call)
 				 "%s dtype of input must be target's %s, got %s",
 				 call->op, pld_dtype_text(target->dtype),
 				 pld_dtype_text(input->dtype));
-	if (!pld_dims_equal(input->shape, target->shape))
+	if (!pld_dims_equal(&input->shape, &target->shape))
 		return pld_error(EINVAL,
 				 "%s shape of input must be target's %s, got %s",
 				 call->op, pld_dims_text(target->shape, want),

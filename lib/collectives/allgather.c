@@ -12,6 +12,10 @@
 #include "dtype.h"
 #include "domain.h"
 #include "error.h"
+#include "health.h"
+#include "observe.h"
+#include "stage.h"
+#include "transfer.h"
 #include "view.h"
 
 static const char op[] = "pld.tensor.allgather";
@@ -100,15 +104,29 @@ static int check(const pld_view *local, const pld_view *target,
 static int push(const pld_view *local, const pld_view *target,
 		const pld_view *signal, int32_t g)
 {
-	const pld_domain *domain = target->buffer->domain;
-	const pld_put_options row = {
-		.dst_offsets = PLD_AT(domain->rank, 0),
-		.src_offsets = PLD_AT(0, 0),
-		.shape = local->shape,
+	pld_domain *domain = target->buffer->domain;
+	struct pld_transfer row = {
+		.op = "pld.tensor.put",
+		.dst = target,
+		.src = local,
+		.src_data = local->data,
+		.domain = domain,
+		.at = {
+			.dst_offsets = PLD_AT(domain->rank, 0),
+			.src_offsets = PLD_AT(0, 0),
+			.shape = local->shape,
+		},
 	};
 
-	for (int peer = 0; peer < domain->nranks; peer++)
-		PLD_TRY(pld_tensor_put(target, peer, local, &row));
+	/* What pld_tensor_put() checks, check() has, but for overlaps. */
+	PLD_TRY(pld_stage(op, domain, &row.at.stage));
+	for (int peer = 0; peer < domain->nranks; peer++) {
+		PLD_TRY(pld_enter(domain, row.op));
+		row.dst_data = pld_peer_data(target, peer);
+		PLD_TRY(pld_transfer_run(&row));
+		if (pld_observed())
+			pld_observe_transfer(&row, true, peer);
+	}
 	PLD_TRY(pld_barrier(op, signal, 0, g));
 	return pld_barrier_epilogue(signal, 0, g);
 }

@@ -90,13 +90,20 @@ static pld_dims signal_shape(int mode, int nranks)
 	}
 }
 
-/* The mode that a signal of that shape is for, or NULL; two are for two. */
-static const char *mode_of(pld_dims shape, int nranks)
+static bool is_for(const pld_dims *shape, int mode, int nranks)
 {
-	if (nranks == 2 && pld_dims_equal(shape, signal_shape(PLD_RING, 2)))
+	pld_dims want = signal_shape(mode, nranks);
+
+	return pld_dims_equal(shape, &want);
+}
+
+/* The mode that a signal of that shape is for, or NULL; two are for two. */
+static const char *mode_of(const pld_dims *shape, int nranks)
+{
+	if (nranks == 2 && is_for(shape, PLD_RING, 2))
 		return "two-phase or ring";
 	for (int mode = 0; mode < NR_MODES; mode++)
-		if (pld_dims_equal(shape, signal_shape(mode, nranks)))
+		if (is_for(shape, mode, nranks))
 			return nranks == 1 && mode == PLD_MESH
 				       ? "mesh or ring"
 				       : modes[mode].name;
@@ -111,8 +118,8 @@ static int check_signal(const pld_view *signal, pld_allreduce_mode mode,
 	const char *other = NULL;
 
 	PLD_TRY(pld_check_window_kind(op, "signal", signal));
-	if (!pld_dims_equal(signal->shape, shape))
-		other = mode_of(signal->shape, nranks);
+	if (!pld_dims_equal(&signal->shape, &shape))
+		other = mode_of(&signal->shape, nranks);
 	else if (signal->dtype == PLD_INT32)
 		return pld_check_cells(op, signal);
 	return pld_error(EINVAL,
@@ -153,12 +160,12 @@ int pld_tensor_allreduce(const pld_distributed_tensor *target,
 	PLD_TRY(check(target, signal, reduce, mode));
 	if (target->buffer->domain->nranks == 1)
 		return 0;
-	call.n = pld_dims_count(target->shape);
+	call.n = pld_dims_count(&target->shape);
 	call.nranks = target->buffer->domain->nranks;
 	call.me = target->buffer->domain->rank;
 	table = *target;
 	table.shape = PLD_SHAPE(1, call.n);
-	pld_dims_strides(table.shape, 1, table.stride);
+	pld_dims_strides(&table.shape, 1, table.stride);
 	if (mode == PLD_TWO_PHASE)
 		PLD_TRY(pld_check_stage(op, target));
 	PLD_TRY(pld_pieces_init(&call.pieces, op, &table, reduce, call.n));

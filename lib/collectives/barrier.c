@@ -12,6 +12,8 @@
 #include "dtype.h"
 #include "error.h"
 #include "health.h"
+#include "notify.h"
+#include "observe.h"
 #include "view.h"
 
 int pld_barrier_check(const char *op, const pld_view *signal, int nranks)
@@ -23,7 +25,7 @@ int pld_barrier_check(const char *op, const pld_view *signal, int nranks)
 		return pld_error(EINVAL,
 				 "%s signal must be a DistributedTensor, got %s",
 				 op, pld_kind_name(signal));
-	if (signal->dtype != PLD_INT32 || !pld_dims_equal(signal->shape, want))
+	if (signal->dtype != PLD_INT32 || !pld_dims_equal(&signal->shape, &want))
 		return pld_error(EINVAL,
 				 "%s signal must be int32 [%d, 1], got %s %s",
 				 op, nranks, pld_dtype_text(signal->dtype),
@@ -37,21 +39,45 @@ static pld_dims cell_of(const pld_view *signal, int writer, int row)
 	return signal->shape.n[1] == 1 ? PLD_AT(writer, 0) : PLD_AT(row, writer);
 }
 
+/* pld_system_notify() of a signal that the call has checked. */
+static int add(const pld_view *signal, int peer, int writer, int row,
+	       int32_t value)
+{
+	pld_window_buffer *buffer = signal->buffer;
+	pld_dims at = cell_of(signal, writer, row);
+	int32_t before;
+
+	PLD_TRY(pld_enter(buffer->domain, "pld.system.notify"));
+	before = pld_notify_cell(buffer, peer, pld_cell_at(signal, &at), value,
+				 PLD_ATOMIC_ADD);
+	if (pld_observed())
+		pld_observe_notify(signal, peer, at, value, PLD_ATOMIC_ADD,
+				   before);
+	return 0;
+}
+
 int pld_credit_give(const pld_view *signal, int peer, int row)
 {
-	int me = signal->buffer->domain->rank;
-
-	return pld_system_notify(signal, peer, cell_of(signal, me, row), 1,
-				 PLD_ATOMIC_ADD);
+	return add(signal, peer, signal->buffer->domain->rank, row, 1);
 }
 
 int pld_credit_wait(const char *op, const pld_view *signal, int src, int row,
 		    int32_t g)
 {
 	pld_domain *domain = signal->buffer->domain;
-	int error = pld_wait(op, signal, cell_of(signal, src, row), g, PLD_GE,
-			     domain->timeout_ns);
+	pld_dims at = cell_of(signal, src, row);
+	const struct pld_wanted cell = {
+		.buffer = signal->buffer,
+		.offset = pld_cell_at(signal, &at),
+		.expected = g,
+		.cmp = PLD_GE,
+	};
+	int error;
 
+	PLD_TRY(pld_enter(domain, op));
+	if (pld_arrived(&cell))
+		return 0;
+	error = pld_wait_cell(op, signal, &at, &cell, domain->timeout_ns);
 	if (error == -ETIMEDOUT && !pld_failure()->secondhand)
 		pld_break(domain, PLD_FAIL_TIMEOUT, src, error);
 	return error;
@@ -59,10 +85,7 @@ int pld_credit_wait(const char *op, const pld_view *signal, int src, int row,
 
 int pld_credit_clear(const pld_view *signal, int src, int row, int32_t credits)
 {
-	int me = signal->buffer->domain->rank;
-
-	return pld_system_notify(signal, me, cell_of(signal, src, row),
-				 -credits, PLD_ATOMIC_ADD);
+	return add(signal, signal->buffer->domain->rank, src, row, -credits);
 }
 
 int pld_barrier(const char *op, const pld_view *signal, int row, int32_t g)

@@ -91,10 +91,9 @@ bool pld_views_overlap(const pld_view *a, const pld_view *b)
 static int check_distinct(const char *op, const char *argument,
 			  const pld_view *view)
 {
-	struct pld_region region =
-		pld_region_at(view, view->data, (pld_dims){ 0 });
+	struct pld_region region = pld_region_of(view, view->data);
 
-	if (!pld_region_is_distinct(&region, view->shape))
+	if (!pld_region_is_distinct(&region, &view->shape))
 		return pld_error(EINVAL,
 				 "%s %s has elements that lie on each other",
 				 op, argument);

@@ -53,7 +53,7 @@ static int check_fits(const char *argument, const pld_window_buffer *buffer,
 		return pld_error(EINVAL,
 				 "%s %s must be a buffer for data, got a signal",
 				 op, argument);
-	PLD_TRY(pld_dims_bytes(op, shape, dtype, &bytes));
+	PLD_TRY(pld_dims_bytes(op, &shape, dtype, &bytes));
 	if (bytes > buffer->bytes)
 		return pld_error(EINVAL,
 				 "%s %s must hold %s %s of %zu bytes, got a buffer of %zu",
