@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <valgrind/callgrind.h>
 
+#include "common/allgather.h"
+
 #define CALLS 1000
 /* More than all calls take out. */
 #define CREDITS (1 << 20)
@@ -22,19 +24,23 @@
 		CALLGRIND_DUMP_STATS_AT(name);     \
 	} while (0)
 
-static pld_window_buffer *window, *cells;
+static pld_window_buffer *window, *rows, *cells;
 
 static int kernel(pld_domain *domain, void *arg)
 {
-	pld_distributed_tensor data, signal;
-	double mine = 1;
-	pld_tensor x;
+	pld_distributed_tensor data, table, signal;
+	double mine = 1, all[2];
+	pld_tensor x, y;
+	pld_tile tile;
 
 	(void)arg;
 	if (pld_rank(domain))
 		return 0;
 	PLD_TRY(pld_tensor_init(&x, &mine, PLD_SHAPE(1, 1), PLD_FP64));
+	PLD_TRY(pld_tensor_init(&y, all, PLD_SHAPE(1, 2), PLD_FP64));
+	PLD_TRY(pld_tile_alloc(&tile, sizeof(mine)));
 	PLD_TRY(pld_window(window, PLD_SHAPE(1, 1), PLD_FP64, &data));
+	PLD_TRY(pld_window(rows, PLD_SHAPE(2, 1), PLD_FP64, &table));
 	PLD_TRY(pld_window(cells, PLD_SHAPE(2, 1), PLD_INT32, &signal));
 	PLD_TRY(pld_system_notify(&signal, 0, PLD_AT(1, 0), CREDITS,
 				  PLD_ATOMIC_ADD));
@@ -43,6 +49,9 @@ static int kernel(pld_domain *domain, void *arg)
 	COUNT("wait", pld_system_wait(&signal, PLD_AT(1, 0), 1, PLD_GE));
 	COUNT("put", pld_tensor_put(&data, 1, &x, NULL));
 	COUNT("barrier", pld_tensor_barrier(&signal));
+	COUNT("allgather", allgather_builtin(&x, &table, &signal));
+	COUNT("hand", allgather_hand(&x, &y, &table, &signal, &tile, 1));
+	pld_tile_free(&tile);
 	return 0;
 }
 
@@ -56,6 +65,8 @@ int main(void)
 	error = pld_domain_create(devices, 2, &options, &domain);
 	if (!error)
 		error = pld_alloc_window_buffer(domain, 8, &window);
+	if (!error)
+		error = pld_alloc_window_buffer(domain, 16, &rows);
 	if (!error)
 		error = pld_alloc_signal(domain, PLD_SHAPE(2, 1), &cells);
 	if (!error)

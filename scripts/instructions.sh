@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # instructions.sh BUILD: how many instructions notify, a wait for what is there, a
-# put of 8 bytes and a barrier of 2 ranks take, each more than a tenth above
-# instructions.txt being an error. They do not depend on what else the machine
-# does. They do on the compiler: the list is of Debian 12's gcc with -O2.
+# put of 8 bytes and, of 2 ranks, a barrier and both allgathers of 8 bytes take,
+# each more than a tenth above instructions.txt being an error. They do not depend
+# on what else the machine does. They do on the compiler: the list is of Debian
+# 12's gcc with -O2.
 
 . "$(dirname -- "$0")/common.sh"
 
@@ -15,8 +16,9 @@ calls=1000
 
 rm -rf "$work"
 mkdir -p "$work"
-gcc -O2 -g -Wall -Wextra -Werror -I"$PLD_TOP/lib/include" \
-	"$PLD_TOP/scripts/instructions.c" "$build/libpld.a" -lhwloc \
+gcc -O2 -g -Wall -Wextra -Werror -I"$PLD_TOP/lib/include" -I"$PLD_TOP/tools" \
+	"$PLD_TOP/scripts/instructions.c" "$PLD_TOP/tools/common/allgather.c" \
+	"$build/libpld.a" -lhwloc \
 	-o "$work/program"
 gcc -O2 -Wall -Wextra -Werror -D_GNU_SOURCE -shared -fPIC \
 	"$PLD_TOP/scripts/valgrind-pidfd.c" -o "$work/pidfd.so"
