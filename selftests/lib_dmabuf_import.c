@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -137,6 +138,37 @@ FIXTURE_TEARDOWN(dmabuf)
 	do {                                                         \
 		if ((_self)->fds[0] < 0)                             \
 			SKIP(return, "no such dma-buf can be made"); \
+	} while (0)
+
+/* udmabuf of 6.1 has no vmap: the module cannot look at cells in its memory. */
+static bool kernel_sees(const pld_domain *domain, make_dmabuf *make)
+{
+	struct utsname kernel;
+
+	uname(&kernel);
+	return make != from_udmabuf ||
+	       strcmp(pld_domain_platform(domain), "kmod") != 0 ||
+	       strncmp(kernel.release, "6.1.", 4) != 0;
+}
+
+#define UNSEEN(_fd)                                                             \
+	"pld_signal_import: the dma-buf " _fd " cannot be seen by the kernel, " \
+	"wanted memory whose cells it can wait for"
+
+/* Where the memory cannot be a signal, the test is that the call says so. */
+#define NEED_SIGNALS(_self, _variant)                                    \
+	do {                                                             \
+		pld_window_buffer *_none;                                \
+                                                                         \
+		NEED_DMABUFS(_self);                                     \
+		if (kernel_sees((_self)->domain, (_variant)->make))      \
+			break;                                           \
+		EXPECT_REFUSED(-ENXIO, UNSEEN("fds[0]"),                 \
+			       pld_signal_import((_self)->domain,        \
+						 PLD_SHAPE(CELLS),       \
+						 (_self)->fds, &_none)); \
+		close_all((_self)->fds);                                 \
+		return;                                                  \
 	} while (0)
 
 static void close_all(int *fds)
@@ -269,7 +301,7 @@ TEST_F(dmabuf, imported_signals_wake_and_begin_at_zero)
 	pld_window_buffer *buffer;
 	int32_t cell;
 
-	NEED_DMABUFS(self);
+	NEED_SIGNALS(self, variant);
 	ASSERT_EQ(0, pld_signal_import(self->domain, PLD_SHAPE(CELLS),
 				       self->fds, &buffer))
 	TH_LOG("%s", pld_last_error());
@@ -325,7 +357,7 @@ TEST_F(dmabuf, who_comes_in_leaves_imported_signals_as_they_are)
 	pid_t rank;
 	int status;
 
-	NEED_DMABUFS(self);
+	NEED_SIGNALS(self, variant);
 	unlink(options.path);
 	/* Before this process sets the window's addresses aside. */
 	rank = fork();
@@ -371,7 +403,7 @@ TEST_F(dmabuf, collectives_run_on_imported_memory)
 	int fds[NRANKS];
 	struct gather g;
 
-	NEED_DMABUFS(self);
+	NEED_SIGNALS(self, variant);
 	for (int rank = 0; rank < NRANKS; rank++)
 		fds[rank] = rank ? variant->make(PAGE) : -1;
 	ASSERT_EQ(0,
@@ -404,7 +436,7 @@ TEST_F(dmabuf, death_of_a_rank_leaves_the_dma_buf_and_the_domain_usable)
 	pld_window_buffer *buffer;
 	int32_t cell;
 
-	NEED_DMABUFS(self);
+	NEED_SIGNALS(self, variant);
 	ASSERT_EQ(0, pld_signal_import(self->domain, PLD_SHAPE(CELLS),
 				       self->fds, &buffer));
 	close_all(self->fds);
@@ -596,8 +628,7 @@ TEST_F(import, what_drivers_lack_is_told)
 		  "pld_signal_import: the dma-buf fds[1] cannot be mapped by a process" },
 		{ TEST_MAP_FAILS, -EIO,
 		  "pld_signal_import: the dma-buf fds[1] cannot be mapped by the device of rank 1" },
-		{ TEST_NO_VMAP, -ENXIO,
-		  "pld_signal_import: the dma-buf fds[1] cannot be seen by the kernel, wanted memory whose cells it can wait for" },
+		{ TEST_NO_VMAP, -ENXIO, UNSEEN("fds[1]") },
 	};
 	bool kmod = !strcmp(pld_domain_platform(self->domain), "kmod");
 	int exporter = exporter_open();
