@@ -108,6 +108,9 @@ static int pld_device_create(struct pld_device *device, u32 id, u64 limit)
 	platform_set_drvdata(pdev, device);
 
 	ret = platform_device_add(pdev);
+	/* Where there is no memory for its name, it is refused for having none. */
+	if (ret && !dev_name(&pdev->dev))
+		ret = -ENOMEM;
 	if (ret)
 		goto put_pdev;
 

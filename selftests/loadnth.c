@@ -3,7 +3,7 @@
  * loadnth FILE [STEPS]
  *
  * Loads the module, which must not be there, again and again, with one of the
- * last STEPS steps of that (default 120) failing, from the last one on: those are
+ * last STEPS steps of that (default 200) failing, from the last one on: those are
  * its own, after those of loading as such. A load that fails says so with ENOMEM
  * and leaves nothing; one that works all the same, since debugfs is nobody's
  * business, can be unloaded. Says how many did what; the exit status is 1 when
@@ -115,7 +115,7 @@ int main(int argc, char **argv)
 	}
 	if (nth < 0 || fault_settings_change(&settings))
 		return 4;
-	ret = sweep(file, nth, argc > 2 ? atoi(argv[2]) : 120);
+	ret = sweep(file, nth, argc > 2 ? atoi(argv[2]) : 200);
 	fault_settings_restore(&settings);
 	return ret;
 }
