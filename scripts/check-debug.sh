@@ -49,6 +49,8 @@ build()
 }
 
 # The names of the tests: all but the benchmark's, since no time means anything here.
+# The sweeps of fail-nth come last: a failure of its own allocations switches the
+# DMA-API debugging off.
 tests()
 {
 	local list
@@ -56,23 +58,37 @@ tests()
 	list=$(sed 's/.*://' "$work/kselftest_install/kselftest-list.txt")
 	set -f # the guest has the files
 	# shellcheck disable=SC2086 # words
-	set -- ${TESTS:-$(grep -vx bench.sh <<< "$list")}
+	set -- ${TESTS:-$(grep -vxE 'bench.sh|.*nth(.sh)?' <<< "$list";
+		grep -xE '.*nth(.sh)?' <<< "$list")}
 	set +f
 	echo "$@"
 }
 
-# In the guest. Objects younger than five seconds are not looked at.
+# In the guest. Nothing may be mapped for a device when the tests are through; and
+# objects younger than five seconds are not looked at.
 # shellcheck disable=SC2016 # that shell expands it
 suite='
-	status=0 run=0
+	status=0 run=0 looked=
 	export PLD_PLATFORM=kmod
+	look_at_mappings()
+	{
+		[ -z "$looked" ] || return
+		looked=y
+		api=/sys/kernel/debug/dma-api
+		[ "$(cat $api/disabled)" = N ] ||
+			{ echo "not ok - DMA-API debugging is off"; status=1; }
+		! grep pld_ $api/dump ||
+			{ echo "not ok - memory is still mapped"; status=1; }
+	}
 	end=$(($(date +%s) + $1 * 60))
 	shift
 	for test in "$@"; do
 		[ "$(date +%s)" -lt $end ] || break
+		case $test in *nth*) look_at_mappings ;; esac
 		selftests/kselftest-run "$test" || status=1
 		run=$((run + 1))
 	done
+	look_at_mappings
 	echo "# ran $run of $# test programs"
 	rmmod pld_sim || status=1
 	for turn in 1 2; do

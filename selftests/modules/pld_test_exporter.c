@@ -21,6 +21,8 @@
 
 #define MANGLE (~0xffUL)
 #define BYTES_MAX SZ_4M
+/* Two importers' mappings overlap: the memory is handed over by explicit calls. */
+#define MAP_ATTRS DMA_ATTR_SKIP_CPU_SYNC
 
 struct buffer {
 	void *memory;
@@ -62,11 +64,12 @@ static struct sg_table *test_map(struct dma_buf_attachment *attachment,
 		return ERR_PTR(-ENOMEM);
 	}
 	sg_set_buf(sgt->sgl, buffer->memory, buffer->bytes);
-	if (dma_map_sgtable(attachment->dev, sgt, direction, 0)) {
+	if (dma_map_sgtable(attachment->dev, sgt, direction, MAP_ATTRS)) {
 		sg_free_table(sgt);
 		kfree(sgt);
 		return ERR_PTR(-EIO);
 	}
+	dma_sync_sgtable_for_device(attachment->dev, sgt, direction);
 	sgt->sgl->page_link ^= MANGLE;
 	atomic_inc(&mappings);
 	return sgt;
@@ -76,7 +79,8 @@ static void test_unmap(struct dma_buf_attachment *attachment,
 		       struct sg_table *sgt, enum dma_data_direction direction)
 {
 	sgt->sgl->page_link ^= MANGLE;
-	dma_unmap_sgtable(attachment->dev, sgt, direction, 0);
+	dma_sync_sgtable_for_cpu(attachment->dev, sgt, direction);
+	dma_unmap_sgtable(attachment->dev, sgt, direction, MAP_ATTRS);
 	sg_free_table(sgt);
 	kfree(sgt);
 	atomic_dec(&mappings);
