@@ -146,22 +146,25 @@ void pld_observe_remote_store(const pld_tile *tile, const pld_view *target,
 
 void pld_observe_transfer(const struct pld_transfer *t, bool put, int peer)
 {
+	const pld_put_options *options = t->options;
 	pld_trace_record record = {
 		.op = put ? PLD_TRACE_PUT : PLD_TRACE_GET,
 		.peer = peer,
-		.mode = (int)t->at.atomic,
-		.pipeline = !!t->at.pipeline,
-		.chunk_rows = t->at.chunk_rows,
-		.chunk_cols = t->at.chunk_cols,
-		.bytes = bytes_of(t->at.shape, t->dst->dtype),
-		.dst_offsets = t->at.dst_offsets,
-		.src_offsets = t->at.src_offsets,
-		.shape = t->at.shape,
+		.mode = (int)options->atomic,
+		.pipeline = !!options->pipeline,
+		.chunk_rows = options->chunk_rows,
+		.chunk_cols = options->chunk_cols,
+		.bytes = bytes_of(*t->shape, t->dst->dtype),
+		.dst_offsets = *t->dst_offsets,
+		.src_offsets = *t->src_offsets,
+		.shape = *t->shape,
 	};
 
 	set_name(record.dst, name_of(t->dst));
 	set_name(record.src, name_of(t->src));
-	set_name(record.stage, t->at.stage->name ? t->at.stage->name : "stage");
+	/* Who gives none has one by name, as in the original. */
+	set_name(record.stage,
+		 t->stage && t->stage->name ? t->stage->name : "stage");
 	count_transfer(put ? t->dst : t->src, peer, record.bytes, put);
 	keep(&record);
 }

@@ -11,6 +11,9 @@
 #include "transfer.h"
 #include "view.h"
 
+/* Of a caller that wants nothing special. */
+static const pld_put_options none;
+
 /* The views of a transfer of which far is the peer's; near is a tensor. */
 static int check_views(const char *op, const char *far_name, const pld_view *far,
 		       int peer, const char *near_name, const pld_view *near)
@@ -36,7 +39,7 @@ int pld_tensor_put(const pld_distributed_tensor *dst, int peer,
 		.src = src,
 		.src_data = src->data,
 		.domain = dst->buffer->domain,
-		.at = options ? *options : (pld_put_options){ 0 },
+		.options = options ? options : &none,
 	};
 	PLD_TRY(pld_transfer_check(&transfer));
 	PLD_TRY(pld_transfer_run(&transfer));
@@ -60,12 +63,12 @@ int pld_tensor_get(const pld_view *dst, int peer,
 		.src = src,
 		.src_data = pld_peer_data(src, peer),
 		.domain = src->buffer->domain,
-		.at = options ? *options : (pld_get_options){ 0 },
+		.options = options ? options : &none,
 	};
-	if (transfer.at.atomic != PLD_NONE)
+	if (transfer.options->atomic != PLD_NONE)
 		return pld_error(EINVAL,
 				 "%s: atomic is for put, wanted None (0), got %d",
-				 op, (int)transfer.at.atomic);
+				 op, (int)transfer.options->atomic);
 	PLD_TRY(pld_transfer_check(&transfer));
 	PLD_TRY(pld_transfer_run(&transfer));
 	if (pld_observed())

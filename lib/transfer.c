@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 /*
- * Data streams through the stage in chunks, in the order of their addresses. A
- * chunk is a box of the region: chunk_rows by chunk_cols of the last two
- * dimensions, or as many whole inner dimensions as the stage holds.
+ * Data goes straight from the source to the destination, unless the caller gives
+ * a stage, or says how it is to be cut: then it streams through a stage in chunks,
+ * in the order of their addresses. A chunk is a box of the region: chunk_rows by
+ * chunk_cols of the last two dimensions, or as many whole inner dimensions as the
+ * stage holds.
  */
 #include <errno.h>
 
@@ -16,29 +18,54 @@
 #include "transfer.h"
 #include "view.h"
 
+/* Offsets [0, ...] of so many dimensions. */
+static const pld_dims origins[] = {
+	{ .ndim = 0 }, { .ndim = 1 }, { .ndim = 2 },
+	{ .ndim = 3 }, { .ndim = 4 }, { .ndim = 5 },
+};
+_Static_assert(sizeof(origins) / sizeof(origins[0]) == PLD_MAX_DIMS + 1,
+	       "one for each number of dimensions");
+
+static int bad_dtype(const struct pld_transfer *t)
+{
+	return pld_error(EINVAL, "%s: dtype of src is %s, wanted dst's %s",
+			 t->op, pld_dtype_text(t->src->dtype),
+			 pld_dtype_text(t->dst->dtype));
+}
+
+static int bad_shape(const struct pld_transfer *t)
+{
+	char want[PLD_DIMS_TEXT_BYTES], got[PLD_DIMS_TEXT_BYTES];
+
+	return pld_error(EINVAL, "%s: shape of src is %s, wanted dst's %s",
+			 t->op, pld_dims_text(t->src->shape, got),
+			 pld_dims_text(t->dst->shape, want));
+}
+
 /* Offsets [0, ...] and the whole shape, unless there is a subregion. */
 static int resolve(struct pld_transfer *t)
 {
-	char want[PLD_DIMS_TEXT_BYTES], got[PLD_DIMS_TEXT_BYTES];
-	pld_put_options *at = &t->at;
+	const pld_put_options *at = t->options;
 	int given = !!at->dst_offsets.ndim + !!at->src_offsets.ndim +
 		    !!at->shape.ndim;
 
-	if (given == 3)
+	if (given == 0) {
+		if (!pld_dims_equal(&t->dst->shape, &t->src->shape))
+			return bad_shape(t);
+		t->shape = &t->dst->shape;
+		t->dst_offsets = &origins[t->shape->ndim];
+		t->src_offsets = t->dst_offsets;
 		return 0;
-	if (given)
+	}
+	if (given != 3)
 		return pld_error(EINVAL,
 				 "%s: dst_offsets, src_offsets and shape come together or not at all, got %d of them",
 				 t->op, given);
-	if (!pld_dims_equal(&t->dst->shape, &t->src->shape))
-		return pld_error(EINVAL,
-				 "%s: shape of src is %s, wanted dst's %s",
-				 t->op, pld_dims_text(t->src->shape, got),
-				 pld_dims_text(t->dst->shape, want));
-	at->shape = t->dst->shape;
-	at->dst_offsets.ndim = t->dst->shape.ndim;
-	at->src_offsets.ndim = t->dst->shape.ndim;
-	return 0;
+	t->shape = &at->shape;
+	t->dst_offsets = &at->dst_offsets;
+	t->src_offsets = &at->src_offsets;
+	PLD_TRY(pld_dims_within(t->op, "dst", t->dst, t->dst_offsets, t->shape));
+	return pld_dims_within(t->op, "src", t->src, t->src_offsets, t->shape);
 }
 
 static int check_stage(const char *op, const pld_tile *stage, int size)
@@ -70,25 +97,26 @@ static int64_t clip(int64_t extent, int64_t whole)
 }
 
 /* The box that the caller asks for. */
-static pld_dims wanted_chunk(const pld_put_options *at)
+static pld_dims wanted_chunk(const struct pld_transfer *t)
 {
-	int last = at->shape.ndim - 1;
-	pld_dims chunk = { .ndim = at->shape.ndim, .n = { 1, 1, 1, 1, 1 } };
+	const pld_put_options *at = t->options;
+	int last = t->shape->ndim - 1;
+	pld_dims chunk = { .ndim = t->shape->ndim, .n = { 1, 1, 1, 1, 1 } };
 
-	chunk.n[last] = clip(at->chunk_cols, at->shape.n[last]);
+	chunk.n[last] = clip(at->chunk_cols, t->shape->n[last]);
 	if (last > 0)
-		chunk.n[last - 1] = clip(at->chunk_rows, at->shape.n[last - 1]);
+		chunk.n[last - 1] = clip(at->chunk_rows, t->shape->n[last - 1]);
 	return chunk;
 }
 
 /* The largest box of whole inner dimensions that the stage holds. */
-static pld_dims fitting_chunk(const pld_put_options *at, int64_t fits)
+static pld_dims fitting_chunk(const pld_dims *shape, int64_t fits)
 {
-	pld_dims chunk = { .ndim = at->shape.ndim, .n = { 1, 1, 1, 1, 1 } };
+	pld_dims chunk = { .ndim = shape->ndim, .n = { 1, 1, 1, 1, 1 } };
 
-	for (int i = at->shape.ndim - 1; i >= 0 && fits > 0; i--) {
-		chunk.n[i] = clip(fits, at->shape.n[i]);
-		fits /= at->shape.n[i];
+	for (int i = shape->ndim - 1; i >= 0 && fits > 0; i--) {
+		chunk.n[i] = clip(fits, shape->n[i]);
+		fits /= shape->n[i];
 	}
 	return chunk;
 }
@@ -98,23 +126,18 @@ static bool has_chunk(const pld_put_options *at)
 	return at->chunk_rows || at->chunk_cols;
 }
 
-static bool wants_chunks(const pld_put_options *at)
-{
-	return has_chunk(at) || at->pipeline;
-}
-
 static pld_dims chunk_of(const struct pld_transfer *t, size_t size)
 {
-	return has_chunk(&t->at)
-		       ? wanted_chunk(&t->at)
-		       : fitting_chunk(&t->at,
-				       (int64_t)(t->at.stage->bytes / size));
+	return has_chunk(t->options)
+		       ? wanted_chunk(t)
+		       : fitting_chunk(t->shape,
+				       (int64_t)(t->stage->bytes / size));
 }
 
 /* The chunks that the caller asks for, if it does. */
 static int check_chunk(const struct pld_transfer *t, size_t size)
 {
-	const pld_put_options *at = &t->at;
+	const pld_put_options *at = t->options;
 	char text[PLD_DIMS_TEXT_BYTES];
 	pld_dims chunk;
 	size_t bytes;
@@ -128,51 +151,59 @@ static int check_chunk(const struct pld_transfer *t, size_t size)
 				 (long long)at->chunk_cols);
 	if (!has_chunk(at))
 		return 0;
-	if (at->shape.ndim == 1 && at->chunk_rows > 1)
+	if (t->shape->ndim == 1 && at->chunk_rows > 1)
 		return pld_error(EINVAL,
 				 "%s: chunk_rows is %lld, wanted 0 or 1 for one dimension",
 				 t->op, (long long)at->chunk_rows);
-	chunk = wanted_chunk(at);
+	chunk = wanted_chunk(t);
 	bytes = (size_t)pld_dims_count(&chunk) * size;
-	if (bytes > at->stage->bytes / (at->pipeline ? 2 : 1))
+	if (bytes > t->stage->bytes / (at->pipeline ? 2 : 1))
 		return pld_error(ENOSPC,
 				 "%s: %s %s of %zu bytes do not fit the stage of %zu",
 				 t->op, at->pipeline ? "two chunks" : "chunks",
 				 pld_dims_text(chunk, text), bytes,
-				 at->stage->bytes);
+				 t->stage->bytes);
 	return 0;
 }
 
-static struct pld_region destination(const struct pld_transfer *t)
+static bool is_staged(const pld_put_options *at)
 {
-	return pld_region_at(t->dst, t->dst_data, &t->at.dst_offsets);
+	return at->stage || has_chunk(at) || at->pipeline;
 }
 
-static struct pld_region source(const struct pld_transfer *t)
+/* The stage that the caller gives, or the thread's own, and what passes it. */
+static int set_stage(struct pld_transfer *t)
 {
-	return pld_region_at(t->src, t->src_data, &t->at.src_offsets);
+	int size = pld_dtype_bytes(t->dst->dtype);
+
+	t->stage = t->options->stage;
+	if (!t->stage)
+		PLD_TRY(pld_stage(t->op, t->domain, &t->stage));
+	PLD_TRY(check_stage(t->op, t->stage, size));
+	return check_chunk(t, (size_t)size);
 }
 
 int pld_transfer_check(struct pld_transfer *t)
 {
-	int size = pld_dtype_bytes(t->dst->dtype);
+	const pld_put_options *at = t->options;
 
 	if (t->src->dtype != t->dst->dtype)
-		return pld_error(EINVAL,
-				 "%s: dtype of src is %s, wanted dst's %s",
-				 t->op, pld_dtype_text(t->src->dtype),
-				 pld_dtype_text(t->dst->dtype));
+		return bad_dtype(t);
 	PLD_TRY(resolve(t));
-	PLD_TRY(pld_dims_within(t->op, "dst", t->dst, &t->at.dst_offsets,
-				&t->at.shape));
-	PLD_TRY(pld_dims_within(t->op, "src", t->src, &t->at.src_offsets,
-				&t->at.shape));
-	PLD_TRY(pld_atomic_check(t->op, t->at.atomic, t->dst->dtype,
-				 t->dst_data));
-	if (!t->at.stage)
-		PLD_TRY(pld_stage(t->op, t->domain, &t->at.stage));
-	PLD_TRY(check_stage(t->op, t->at.stage, size));
-	return wants_chunks(&t->at) ? check_chunk(t, (size_t)size) : 0;
+	if (at->atomic != PLD_NONE)
+		PLD_TRY(pld_atomic_check(t->op, at->atomic, t->dst->dtype,
+					 t->dst_data));
+	return is_staged(at) ? set_stage(t) : 0;
+}
+
+static struct pld_region destination(const struct pld_transfer *t)
+{
+	return pld_region_at(t->dst, t->dst_data, t->dst_offsets);
+}
+
+static struct pld_region source(const struct pld_transfer *t)
+{
+	return pld_region_at(t->src, t->src_data, t->src_offsets);
 }
 
 static int overlapping(const struct pld_transfer *t)
@@ -191,7 +222,7 @@ struct stream {
 /* The next chunk's first element in the order of addresses; false at the end. */
 static bool advance(const struct stream *s, pld_dims *at)
 {
-	const pld_dims *shape = &s->transfer->at.shape;
+	const pld_dims *shape = s->transfer->shape;
 
 	for (int i = shape->ndim - 1; i >= 0; i--) {
 		at->n[i] += s->chunk.n[i];
@@ -205,7 +236,7 @@ static bool advance(const struct stream *s, pld_dims *at)
 /* The chunk there, less at the edges. */
 static pld_dims chunk_shape(const struct stream *s, pld_dims at)
 {
-	const pld_dims *shape = &s->transfer->at.shape;
+	const pld_dims *shape = s->transfer->shape;
 	pld_dims chunk = s->chunk;
 
 	for (int i = 0; i < chunk.ndim; i++)
@@ -245,7 +276,7 @@ static void drain(const struct stream *s, pld_dims at, char *stage)
 
 	pld_dims_strides(&shape, 1, dense);
 	pld_region_write(&to, &tile, &shape, s->transfer->dst->dtype,
-			 s->transfer->at.atomic);
+			 s->transfer->options->atomic);
 }
 
 /* With a second half of the stage, the next chunk is in before this is out. */
@@ -271,9 +302,9 @@ static void run_stream(const struct stream *s, char *stage, char *other)
 	} while (more);
 }
 
-/* In chunks, which would read what earlier ones have written. */
-static int run_chunks(const struct pld_transfer *t, const struct pld_region *dst,
-		      const struct pld_region *src, size_t size)
+static void run_staged(const struct pld_transfer *t,
+		       const struct pld_region *dst,
+		       const struct pld_region *src, size_t size)
 {
 	struct stream s = {
 		.transfer = t,
@@ -282,32 +313,42 @@ static int run_chunks(const struct pld_transfer *t, const struct pld_region *dst
 		.chunk = chunk_of(t, size),
 		.size = size,
 	};
-	char *stage = t->at.stage->data;
+	char *stage = t->stage->data;
 
-	if (pld_region_overlap(dst, src, &t->at.shape, size))
-		return overlapping(t);
 	run_stream(&s, stage,
-		   t->at.pipeline
+		   t->options->pipeline
 			   ? stage + (size_t)pld_dims_count(&s.chunk) * size
 			   : stage);
+}
+
+/* Of any strides, or through a stage. */
+static int run_regions(const struct pld_transfer *t,
+		       const struct pld_region *dst,
+		       const struct pld_region *src, size_t size)
+{
+	if (pld_region_overlap(dst, src, t->shape, size))
+		return overlapping(t);
+	if (t->stage)
+		run_staged(t, dst, src, size);
+	else
+		pld_region_write(dst, src, t->shape, t->dst->dtype,
+				 t->options->atomic);
 	return 0;
 }
 
-/* One chunk of n elements, which lie one after another on both sides. */
+/* Straight: n elements, which lie one after another on both sides. */
 static int run_at_once(const struct pld_transfer *t, char *dst, const char *src,
 		       size_t n, size_t size)
 {
-	char *stage = t->at.stage->data;
 	size_t bytes = n * size;
 
 	if ((uintptr_t)dst - (uintptr_t)src < bytes ||
 	    (uintptr_t)src - (uintptr_t)dst < bytes)
 		return overlapping(t);
-	memcpy(stage, src, bytes);
-	if (t->at.atomic == PLD_ADD)
-		pld_add_run(dst, stage, n, t->dst->dtype);
+	if (t->options->atomic == PLD_ADD)
+		pld_add_run(dst, src, n, t->dst->dtype);
 	else
-		memcpy(dst, stage, bytes);
+		memcpy(dst, src, bytes);
 	return 0;
 }
 
@@ -316,9 +357,9 @@ int pld_transfer_run(const struct pld_transfer *t)
 	struct pld_region dst = destination(t), src = source(t);
 	size_t size = (size_t)pld_dtype_bytes(t->dst->dtype);
 	int outer;
-	size_t n = (size_t)pld_region_run(&dst, &src, &t->at.shape, &outer);
+	size_t n = (size_t)pld_region_run(&dst, &src, t->shape, &outer);
 
-	if (outer || wants_chunks(&t->at) || n * size > t->at.stage->bytes)
-		return run_chunks(t, &dst, &src, size);
+	if (outer || t->stage)
+		return run_regions(t, &dst, &src, size);
 	return run_at_once(t, dst.data, src.data, n, size);
 }

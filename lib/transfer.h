@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later OR MIT */
 /*
- * pld.tensor.put and pld.tensor.get: a region to another one through a tile.
+ * pld.tensor.put and pld.tensor.get: a region to another one, straight or
+ * through a tile.
  */
 #ifndef PLD_TRANSFER_H
 #define PLD_TRANSFER_H
@@ -16,12 +17,19 @@ struct pld_transfer {
 	char *dst_data;
 	char *src_data;
 	pld_domain *domain;
-	pld_put_options at;
+	/* what the caller wants, not NULL */
+	const pld_put_options *options;
+	/* the region: the options', or all of both views */
+	const pld_dims *dst_offsets;
+	const pld_dims *src_offsets;
+	const pld_dims *shape;
+	/* what the data passes through; NULL: it goes straight */
+	const pld_tile *stage;
 };
 
 /*
- * Checks the subregion, the types, the chunks and the stage, whose defaults it
- * sets in at. The views and the peer have been checked.
+ * Checks the subregion, the types, the chunks and the stage, and sets region and
+ * stage. The views and the peer have been checked.
  */
 int pld_transfer_check(struct pld_transfer *transfer);
 

@@ -21,8 +21,9 @@
 #define SLICE 20011
 #define LONG (20000 * LIB_MS)
 
-/* Small, so that a put takes many turns with its stage. */
+/* Small, so that a put in chunks takes many turns with its stage. */
 #define TILE_BYTES 256
+#define CHUNK 250
 
 FIXTURE(threads)
 {
@@ -131,7 +132,8 @@ static int exchange(struct worker *w)
 		(const unsigned char *)data.data + w->number * SLICE;
 	pld_put_options options = { .dst_offsets = PLD_AT(w->number, 0),
 				    .src_offsets = PLD_AT(0, 0),
-				    .shape = PLD_SHAPE(1, SLICE) };
+				    .shape = PLD_SHAPE(1, SLICE),
+				    .chunk_cols = CHUNK };
 	int peer = 1 - w->me;
 	unsigned char mine[SLICE];
 	pld_tensor x;
@@ -469,12 +471,14 @@ TEST(two_do_not_gather_in_turns_at_once)
 /* Large enough to have a mapping of its own. */
 #define LARGE_TILE ((size_t)4 << 20)
 
+/* Chunks need a stage. */
 static int put_once(struct worker *w)
 {
 	int32_t word = w->number;
 	pld_put_options options = { .dst_offsets = PLD_AT(w->number),
 				    .src_offsets = PLD_AT(0),
-				    .shape = PLD_SHAPE(1) };
+				    .shape = PLD_SHAPE(1),
+				    .chunk_cols = 1 };
 	pld_tensor x;
 
 	PLD_TRY(pld_tensor_init(&x, &word, PLD_SHAPE(1), PLD_INT32));
@@ -526,24 +530,28 @@ static int put_without_memory(pld_domain *domain, void *buffer)
 {
 	static const char message[] =
 		"pld.tensor.put: no memory for this thread's staging tile of 4194304 bytes";
+	const pld_put_options in_chunks = { .chunk_cols = 1 };
 	struct worker w = { .domain = domain };
 	struct rlimit before, none = { 1, 1 };
 	int32_t word = 77;
 	pld_tensor x;
-	int result;
+	int straight, result;
 
 	PLD_TRY(pld_window(buffer, PLD_SHAPE(1), PLD_INT32, &data));
 	PLD_TRY(pld_tensor_init(&x, &word, PLD_SHAPE(1), PLD_INT32));
 	CHECK_EQ(0, getrlimit(RLIMIT_AS, &before));
 	none.rlim_max = before.rlim_max;
 	CHECK_EQ(0, setrlimit(RLIMIT_AS, &none));
-	result = pld_tensor_put(&data, 0, &x, NULL);
+	straight = pld_tensor_put(&data, 0, &x, NULL);
+	word = 78;
+	result = pld_tensor_put(&data, 0, &x, &in_chunks);
 	CHECK_EQ(0, setrlimit(RLIMIT_AS, &before));
+	CHECK_EQ(0, straight);
 	CHECK_REFUSED(-ENOMEM, message, result);
-	CHECK_EQ(0, *(int32_t *)data.data);
-	/* It has not failed for good. */
-	CHECK_EQ(0, pld_tensor_put(&data, 0, &x, NULL));
 	CHECK_EQ(77, *(int32_t *)data.data);
+	/* It has not failed for good. */
+	CHECK_EQ(0, pld_tensor_put(&data, 0, &x, &in_chunks));
+	CHECK_EQ(78, *(int32_t *)data.data);
 	return put_once(&w);
 }
 

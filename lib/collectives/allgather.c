@@ -14,7 +14,6 @@
 #include "error.h"
 #include "health.h"
 #include "observe.h"
-#include "stage.h"
 #include "transfer.h"
 #include "view.h"
 
@@ -96,8 +95,7 @@ static int check(const pld_view *local, const pld_view *target,
 				 "%s local_data must be a plain Tensor, got %s",
 				 op, pld_kind_name(local));
 	PLD_TRY(pld_check_ready(op, target, signal));
-	PLD_TRY(pld_view_check(op, "local_data", local, PLD_ACCEPT_TENSORS));
-	return pld_check_stage(op, target);
+	return pld_view_check(op, "local_data", local, PLD_ACCEPT_TENSORS);
 }
 
 /* g is the number of the call's last barrier. */
@@ -105,21 +103,24 @@ static int push(const pld_view *local, const pld_view *target,
 		const pld_view *signal, int32_t g)
 {
 	pld_domain *domain = target->buffer->domain;
+	const pld_put_options options = {
+		.dst_offsets = PLD_AT(domain->rank, 0),
+		.src_offsets = PLD_AT(0, 0),
+		.shape = local->shape,
+	};
 	struct pld_transfer row = {
 		.op = "pld.tensor.put",
 		.dst = target,
 		.src = local,
 		.src_data = local->data,
 		.domain = domain,
-		.at = {
-			.dst_offsets = PLD_AT(domain->rank, 0),
-			.src_offsets = PLD_AT(0, 0),
-			.shape = local->shape,
-		},
+		.options = &options,
+		.dst_offsets = &options.dst_offsets,
+		.src_offsets = &options.src_offsets,
+		.shape = &options.shape,
 	};
 
 	/* What pld_tensor_put() checks, check() has, but for overlaps. */
-	PLD_TRY(pld_stage(op, domain, &row.at.stage));
 	for (int peer = 0; peer < domain->nranks; peer++) {
 		PLD_TRY(pld_enter(domain, row.op));
 		row.dst_data = pld_peer_data(target, peer);

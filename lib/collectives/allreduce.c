@@ -166,8 +166,6 @@ int pld_tensor_allreduce(const pld_distributed_tensor *target,
 	table = *target;
 	table.shape = PLD_SHAPE(1, call.n);
 	pld_dims_strides(&table.shape, 1, table.stride);
-	if (mode == PLD_TWO_PHASE)
-		PLD_TRY(pld_check_stage(op, target));
 	PLD_TRY(pld_pieces_init(&call.pieces, op, &table, reduce, call.n));
 	error = pld_collective_end(target->buffer->domain,
 				   modes[mode].run(&call));

@@ -40,7 +40,6 @@ int pld_tensor_broadcast(const pld_distributed_tensor *target,
 			 const pld_distributed_tensor *signal, int root)
 {
 	PLD_TRY(check(target, signal, root));
-	PLD_TRY(pld_check_stage(op, target));
 	return pld_collective_end(target->buffer->domain,
 				  run(target, signal, root));
 }

@@ -4,14 +4,12 @@
  */
 #include <errno.h>
 
-#include "collectives/barrier.h"
 #include "collectives/check.h"
 #include "dims.h"
 #include "domain.h"
 #include "error.h"
 #include "health.h"
 #include "region.h"
-#include "stage.h"
 #include "view.h"
 
 int pld_check_given(const char *op, const char *argument, const void *value)
@@ -108,14 +106,6 @@ int pld_check_cells(const char *op, const pld_view *signal)
 		return pld_error(EFAULT, "%s: signal is not aligned to int32",
 				 op);
 	return check_distinct(op, "signal", signal);
-}
-
-int pld_check_stage(const char *op, const pld_view *target)
-{
-	const pld_tile *stage;
-
-	return pld_collective_end(target->buffer->domain,
-				  pld_stage(op, target->buffer->domain, &stage));
 }
 
 int pld_check_ready(const char *op, const pld_view *target,

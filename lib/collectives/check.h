@@ -34,12 +34,6 @@ bool pld_views_overlap(const pld_view *a, const pld_view *b);
 int pld_check_cells(const char *op, const pld_view *signal);
 
 /*
- * That this thread has a staging tile: a put that comes later in a call cannot
- * fail for it. -ENOMEM breaks the domain: the peers are in the call.
- */
-int pld_check_stage(const char *op, const pld_view *target);
-
-/*
  * What is left when kinds and shapes are right: one domain, which this process
  * is a healthy rank of, and a target that lies in its window, with no element
  * on another and not over the signal.

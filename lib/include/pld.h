@@ -182,7 +182,8 @@ typedef struct pld_domain_options {
 	int64_t timeout_ns;
 	/**
 	 * Bytes of the own staging tile of each thread of a rank, 8 to 2^30; 0:
-	 * 64 KiB. A thread has it from its first put or get without one until its end.
+	 * 64 KiB. A thread has it from its first put or get in chunks without a
+	 * stage until its end. Reductions work in pieces of as many bytes.
 	 */
 	size_t tile_bytes;
 	/** Not 0: each launch counts and traces what its ranks do. */
@@ -408,8 +409,9 @@ PLD_API int pld_tile_remote_store(const pld_tile *tile,
 /** Zero is the default of every member. */
 typedef struct pld_put_options {
 	/**
-	 * The tile that the data passes through; NULL: the calling thread's
-	 * own. -ENOMEM: there is no memory for that.
+	 * The tile that the data passes through. NULL: none, it goes straight;
+	 * with chunk extents, the calling thread's own. -ENOMEM: there is no
+	 * memory for that.
 	 */
 	const pld_tile *stage;
 	/** A subregion: all three or none. */
@@ -420,8 +422,8 @@ typedef struct pld_put_options {
 	pld_atomic_type atomic;
 	/**
 	 * Elements of the last two dimensions that pass at a time, 0: all of
-	 * that dimension. With both 0, as many as the stage holds. -ENOSPC: a
-	 * chunk does not fit the stage.
+	 * that dimension. With both 0, as many as a given stage holds. -ENOSPC:
+	 * a chunk does not fit the stage.
 	 */
 	int64_t chunk_rows;
 	int64_t chunk_cols;
@@ -434,11 +436,12 @@ typedef struct pld_put_options {
 typedef pld_put_options pld_get_options;
 
 /**
- * Writes the own src into the peer's memory of dst, through a staging tile and
- * in chunks that fit it (pld.tensor.put). src is a Tensor or DistributedTensor
- * of dst's dtype and number of dimensions, and without a subregion of its
- * shape. -EINVAL: on the own rank, when source and destination overlap.
- * options may be NULL. Nothing is ordered but by a later notify.
+ * Writes the own src into the peer's memory of dst (pld.tensor.put): straight,
+ * or through a staging tile in chunks that fit it, where options have a stage or
+ * chunk extents. src is a Tensor or DistributedTensor of dst's dtype and number
+ * of dimensions, and without a subregion of its shape. -EINVAL: on the own rank,
+ * when source and destination overlap. options may be NULL. Nothing is ordered
+ * but by a later notify.
  */
 PLD_API int pld_tensor_put(const pld_distributed_tensor *dst, int peer,
 			   const pld_view *src, const pld_put_options *options);

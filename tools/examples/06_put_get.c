@@ -3,9 +3,9 @@
  * Step 06: put and get.
  *
  * Shows	transfers from window to window, or from plain memory: put pushes
- *		into a peer's, get pulls from a peer's. They pass through a
- *		staging tile and are cut into chunks that fit it, so the size
- *		does not matter.
+ *		into a peer's, get pulls from a peer's, of any size. On the
+ *		hardware they pass through a staging tile, in chunks that fit
+ *		it; --ir names it.
  * Look at	who is notified. Who put tells the rank that it put to, after
  *		the put. Who staged tells the rank that will get it, which is
  *		the one before, not the one that it gets from itself.
