@@ -106,7 +106,7 @@ all_values_of_fp16()
 small_tiles()
 {
 	for tile in 8 24 4096; do
-		ok -d "$(first 3)" --mode builtin --tile "$tile" --size 999 \
+		ok -d "$(first 3)" --mode hand --tile "$tile" --size 999 \
 			--dtype fp64 || return 1
 	done
 }

@@ -69,13 +69,14 @@ ir_diff_has_both()
 	return 1
 }
 
-# 3 ranks, 10 elements of 4 bytes, 2 calls: 2 * 2 * 40 bytes either way.
+# 3 ranks, 10 elements of 4 bytes, 2 calls: 2 * 2 * 40 bytes either way, $3
+# messages, and notifies of $2 own cells.
 cost_is_by_the_formula()
 {
-	"$tool" -d 0,1,2 --size 10 --iters 2 --cost --mode "$1" \
+	"$tool" -d 0,1,2 --size 10 --iters 2 --cost --mode "$1" --tile 16 \
 		>"$tmp/out" && [ "$(tail -n 1 "$tmp/out")" = OK ] || return 1
 	for who in 0 1 2 formula; do
-		grep -qx "$who  *160  *160  *4  *4  *4  *$2  *4" "$tmp/out" ||
+		grep -qx "$who  *160  *160  *$3  *$3  *4  *$2  *4" "$tmp/out" ||
 			return 1
 	done
 }
@@ -143,8 +144,8 @@ check ir_of_every_rank_has_the_counts_of_builtin counted builtin \
 	"4 put, 6 notify, 3 wait"
 check ir_is_what_ran ir_is_what_ran
 check ir_of_both_modes_side_by_side ir_diff_has_both
-check cost_of_hand_is_by_the_formula cost_is_by_the_formula hand 0
-check cost_of_builtin_is_by_the_formula cost_is_by_the_formula builtin 4
+check cost_of_hand_is_by_the_formula cost_is_by_the_formula hand 0 12
+check cost_of_builtin_is_by_the_formula cost_is_by_the_formula builtin 4 4
 check cost_that_differs_fails cost_that_differs_fails
 check mistake_wrong_slot mistake wrong-slot 1 \
 	"rank 3, call 0, slot 0, element 0: got 193 (0x43410000), wanted 1 (0x3f800000)"

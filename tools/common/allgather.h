@@ -8,9 +8,14 @@
 
 #include <pld.h>
 
+/* Bytes of a tile that stays in the cache of a core while data goes through it. */
+#define ALLGATHER_TILE_BYTES ((size_t)64 << 10)
+
 /*
- * Pull: every rank's slice into y [1, nranks * SIZE]. tile holds a slice. round
- * counts the calls on this signal from 1: its credits are not taken out again.
+ * Pull: every rank's slice into y [1, nranks * SIZE]. A slice that tile does not
+ * hold passes in pieces: each byte is read and written in memory once only when
+ * the tile stays in a cache. round counts the calls on this signal from 1: its
+ * credits are not taken out again.
  */
 int allgather_hand(const pld_tensor *x, const pld_tensor *y,
 		   const pld_distributed_tensor *data,

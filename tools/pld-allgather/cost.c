@@ -2,12 +2,22 @@
 /*
  * The formula, per rank and call: a slice goes to each of P - 1 peers, and one
  * comes from each: (P - 1) / P of the result's N bytes either way, in P - 1
- * messages; the barrier is P - 1 notifies and as many waits. The builtin's
- * epilogue notifies the own cells P - 1 times.
+ * messages, or by hand in as many for each piece that fits the tile; the barrier
+ * is P - 1 notifies and as many waits. The builtin's epilogue notifies the own
+ * cells P - 1 times.
  */
 #include <stdio.h>
 
 #include "cost.h"
+
+static uint64_t pieces(const struct options *options)
+{
+	uint64_t size = (uint64_t)options->size;
+	uint64_t piece =
+		options->tile_bytes / (size_t)pld_dtype_size(options->dtype);
+
+	return options->mode == MODE_HAND ? (size + piece - 1) / piece : 1;
+}
 
 static pld_cost formula(const struct options *options)
 {
@@ -18,9 +28,9 @@ static pld_cost formula(const struct options *options)
 
 	return (pld_cost){
 		.bytes_sent = calls * peers * slice,
-		.messages_sent = calls * peers,
+		.messages_sent = calls * peers * pieces(options),
 		.bytes_received = calls * peers * slice,
-		.messages_received = calls * peers,
+		.messages_received = calls * peers * pieces(options),
 		.notifies = calls * peers,
 		.own_notifies = options->mode == MODE_BUILTIN ? calls * peers
 							      : 0,

@@ -85,12 +85,18 @@ int fault_is_builtin(enum fault fault)
 	return faults[fault].builtin;
 }
 
+static int64_t least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
 int faulty_hand(enum fault fault, const pld_tensor *x, const pld_tensor *y,
 		const pld_distributed_tensor *data,
 		const pld_distributed_tensor *signal, struct moment *moment,
 		int64_t timeout_ns, pld_tile *tile)
 {
 	int64_t size = x->shape.n[1];
+	int64_t piece = (int64_t)tile->bytes / pld_dtype_size(x->dtype);
 	int my_rank, nranks, last;
 	pld_domain *ctx;
 
@@ -103,12 +109,14 @@ int faulty_hand(enum fault fault, const pld_tensor *x, const pld_tensor *y,
 		PLD_TRY(moment_wait(&moment->pulled, nranks - 1, data,
 				    timeout_ns));
 
-	/* Stage: the own slice into the own window. */
-	PLD_TRY(pld_load(x, PLD_AT(0, 0), PLD_SHAPE(1, size), tile));
-	PLD_TRY(pld_store(tile,
-			  fault == FAULT_STAGE_OFFSET ? PLD_AT(0, 0)
-						      : PLD_AT(my_rank, 0),
-			  data));
+	/* Stage: the own slice into the own window, piece by piece. */
+	for (int64_t at = 0; at < size; at += piece) {
+		pld_dims shape = PLD_SHAPE(1, least(piece, size - at));
+		int row = fault == FAULT_STAGE_OFFSET ? 0 : my_rank;
+
+		PLD_TRY(pld_load(x, PLD_AT(0, at), shape, tile));
+		PLD_TRY(pld_store(tile, PLD_AT(row, at), data));
+	}
 
 	if (fault == FAULT_DEAD_RANK && last)
 		raise(SIGKILL);
@@ -125,15 +133,20 @@ int faulty_hand(enum fault fault, const pld_tensor *x, const pld_tensor *y,
 			PLD_TRY(pld_system_wait(signal, PLD_AT(src, 0), 1,
 						PLD_GE));
 
-	/* Pull: every rank's slice, the own one too. */
-	for (int peer = 0; peer < nranks; peer++) {
+	/* Pull: every rank's slice from the next rank's on, the own one too. */
+	for (int i = 1; i <= nranks; i++) {
+		int peer = (my_rank + i) % nranks;
 		int from = fault == FAULT_OWN_WINDOW ? my_rank : peer;
 		int slot = fault == FAULT_WRONG_SLOT ? (peer + 1) % nranks
 						     : peer;
 
-		PLD_TRY(pld_tile_remote_load(data, from, PLD_AT(peer, 0),
-					     PLD_SHAPE(1, size), tile));
-		PLD_TRY(pld_store(tile, PLD_AT(0, slot * size), y));
+		for (int64_t at = 0; at < size; at += piece) {
+			pld_dims shape = PLD_SHAPE(1, least(piece, size - at));
+
+			PLD_TRY(pld_tile_remote_load(data, from, PLD_AT(peer, at),
+						     shape, tile));
+			PLD_TRY(pld_store(tile, PLD_AT(0, slot * size + at), y));
+		}
 	}
 
 	if (fault == FAULT_NO_BARRIER && !last)

@@ -150,6 +150,14 @@ static int all_calls(const struct job *job, int rank, struct memory *memory)
 	return 0;
 }
 
+/* A mistake of the builtin has the whole slice in a tile. */
+static size_t tile_bytes(const struct options *options, size_t slice)
+{
+	return options->mode == MODE_BUILTIN || slice < options->tile_bytes
+		       ? slice
+		       : options->tile_bytes;
+}
+
 int run_job(pld_domain *domain, void *arg)
 {
 	const struct job *job = arg;
@@ -162,7 +170,7 @@ int run_job(pld_domain *domain, void *arg)
 	if (options->mode == MODE_HAND)
 		memory.y = malloc(slice * (size_t)options->nranks);
 	if (memory.x && (memory.y || options->mode != MODE_HAND))
-		error = pld_tile_alloc(&memory.tile, slice);
+		error = pld_tile_alloc(&memory.tile, tile_bytes(options, slice));
 	if (!error)
 		error = all_calls(job, pld_rank(domain), &memory);
 	pld_tile_free(&memory.tile);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/allgather.h"
 #include "common/arguments.h"
 #include "common/program.h"
 #include "options.h"
@@ -50,7 +51,8 @@ static const struct argp_option words[] = {
 	  "longest wait for a peer, above 0, such as 0.5 (default: 30; 1 with --inject)",
 	  0 },
 	{ "tile", KEY_TILE, "BYTES", 0,
-	  "the builtin's staging tile, 8 to 2^30 (default: 65536)", 0 },
+	  "the tile that hand's slices pass through in pieces, 8 to 2^30 (default: 65536)",
+	  0 },
 	{ "verbose", 'v', NULL, 0, "tell what ran, and every rank's failure", 0 },
 	{ NULL, 0, NULL, 0, "To see what happens:", 1 },
 	{ "ir", KEY_IR, NULL, 0, "print the operations that ran, rank by rank",
@@ -243,6 +245,7 @@ bool parse_options(int argc, char **argv, struct options *options)
 		.size = 64,
 		.dtype = PLD_FP32,
 		.iters = 1,
+		.tile_bytes = ALLGATHER_TILE_BYTES,
 	};
 	if (parse_arguments(&argp, argc, argv, options) != ASKED_TO_RUN)
 		return false;

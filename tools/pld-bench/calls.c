@@ -117,7 +117,8 @@ static int make_buffers(struct bench *bench, struct buffers *buffers,
 int bench_begin(struct bench *bench)
 {
 	const struct job *job = bench->job;
-	size_t slice = (size_t)(job->size * pld_dtype_size(job->options->dtype));
+	size_t tile = job->options->tile_bytes ? job->options->tile_bytes
+					       : ALLGATHER_TILE_BYTES;
 
 	for (int i = 0; i < job->options->rotate; i++)
 		PLD_TRY(make_buffers(bench, &bench->buffers[i], job->data[i]));
@@ -129,7 +130,7 @@ int bench_begin(struct bench *bench)
 	for (int i = 0; i < bench->nranks; i++)
 		bench->counts[i] = 1;
 	if (job->operation->id == OP_ALLGATHER_HAND)
-		PLD_TRY(pld_tile_alloc(&bench->tile, slice));
+		PLD_TRY(pld_tile_alloc(&bench->tile, tile));
 	return 0;
 }
 
