@@ -11,9 +11,6 @@
 #include "transfer.h"
 #include "view.h"
 
-/* Of a caller that wants nothing special. */
-static const pld_put_options none;
-
 /* The views of a transfer of which far is the peer's; near is a tensor. */
 static int check_views(const char *op, const char *far_name, const pld_view *far,
 		       int peer, const char *near_name, const pld_view *near)
@@ -39,7 +36,7 @@ int pld_tensor_put(const pld_distributed_tensor *dst, int peer,
 		.src = src,
 		.src_data = src->data,
 		.domain = dst->buffer->domain,
-		.options = options ? options : &none,
+		.options = options ? options : &pld_put_defaults,
 	};
 	PLD_TRY(pld_transfer_check(&transfer));
 	PLD_TRY(pld_transfer_run(&transfer));
@@ -63,7 +60,7 @@ int pld_tensor_get(const pld_view *dst, int peer,
 		.src = src,
 		.src_data = pld_peer_data(src, peer),
 		.domain = src->buffer->domain,
-		.options = options ? options : &none,
+		.options = options ? options : &pld_put_defaults,
 	};
 	if (transfer.options->atomic != PLD_NONE)
 		return pld_error(EINVAL,

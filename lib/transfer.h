@@ -27,6 +27,9 @@ struct pld_transfer {
 	const pld_tile *stage;
 };
 
+/* Of a caller that wants nothing special. */
+extern const pld_put_options pld_put_defaults;
+
 /*
  * Checks the subregion, the types, the chunks and the stage, and sets region and
  * stage. The views and the peer have been checked.
@@ -35,5 +38,11 @@ int pld_transfer_check(struct pld_transfer *transfer);
 
 /* -EINVAL, and nothing moved, when source and destination overlap. */
 int pld_transfer_run(const struct pld_transfer *transfer);
+
+/*
+ * A put to every rank in turn, the own one too: of a checked region, with the
+ * default options and for the observer. dst_data is set for each.
+ */
+int pld_transfer_to_all(struct pld_transfer *transfer);
 
 #endif

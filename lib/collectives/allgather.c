@@ -8,6 +8,7 @@
 #include "collectives/allgather.h"
 #include "collectives/barrier.h"
 #include "collectives/check.h"
+#include "collectives/plain.h"
 #include "dims.h"
 #include "dtype.h"
 #include "domain.h"
@@ -80,9 +81,10 @@ static int check_target(const pld_view *local, const pld_view *target,
 					: pld_check_rows(op, "target", target);
 }
 
-/* The order of the checks is the contract's. */
-static int check(const pld_view *local, const pld_view *target,
-		 const pld_view *signal, unsigned int flags, bool in_core)
+/* What is wrong. The order of the checks is the contract's. */
+static int check_in_order(const pld_view *local, const pld_view *target,
+			  const pld_view *signal, unsigned int flags,
+			  bool in_core)
 {
 	PLD_TRY(pld_check_given(op, "local_data", local));
 	PLD_TRY(pld_check_given(op, "target", target));
@@ -98,36 +100,64 @@ static int check(const pld_view *local, const pld_view *target,
 	return pld_view_check(op, "local_data", local, PLD_ACCEPT_TENSORS);
 }
 
+/*
+ * Is all of that right, at one look? Yes for what almost every call brings; no for
+ * what is wrong, and for rows that do not lie one after another.
+ */
+static bool is_plain(const pld_view *local, const pld_view *target,
+		     const pld_view *signal, int slots)
+{
+	const pld_domain *domain;
+	size_t row, table, cells;
+
+	if (!local || !target || !signal || local->kind != PLD_TENSOR ||
+	    target->kind != PLD_DISTRIBUTED_TENSOR || !target->buffer)
+		return false;
+	domain = target->buffer->domain;
+	row = pld_plain_bytes(local);
+	table = pld_plain_bytes(target);
+	cells = pld_plain_signal(signal, domain);
+	return row && table && cells && local->shape.n[0] == 1 &&
+	       local->shape.n[1] == target->shape.n[1] &&
+	       local->dtype == target->dtype &&
+	       target->shape.n[0] == slots * domain->nranks &&
+	       pld_view_in_window(target, table) &&
+	       !pld_bytes_overlap(local->data, row, target->data,
+				  target->bytes) &&
+	       !pld_bytes_overlap(signal->data, cells, target->data, table);
+}
+
+static int check(const pld_view *local, const pld_view *target,
+		 const pld_view *signal, unsigned int flags, bool in_core)
+{
+	int slots = flags & PLD_REUSE_TARGET ? 2 : 1;
+
+	return __builtin_expect(is_plain(local, target, signal, slots), 1)
+		       ? 0
+		       : check_in_order(local, target, signal, flags, in_core);
+}
+
 /* g is the number of the call's last barrier. */
 static int push(const pld_view *local, const pld_view *target,
 		const pld_view *signal, int32_t g)
 {
+	static const pld_dims first = PLD_AT(0, 0);
 	pld_domain *domain = target->buffer->domain;
-	const pld_put_options options = {
-		.dst_offsets = PLD_AT(domain->rank, 0),
-		.src_offsets = PLD_AT(0, 0),
-		.shape = local->shape,
-	};
-	struct pld_transfer row = {
+	const pld_dims row = PLD_AT(domain->rank, 0);
+	struct pld_transfer transfer = {
 		.op = "pld.tensor.put",
 		.dst = target,
 		.src = local,
 		.src_data = local->data,
 		.domain = domain,
-		.options = &options,
-		.dst_offsets = &options.dst_offsets,
-		.src_offsets = &options.src_offsets,
-		.shape = &options.shape,
+		.options = &pld_put_defaults,
+		.dst_offsets = &row,
+		.src_offsets = &first,
+		.shape = &local->shape,
 	};
 
 	/* What pld_tensor_put() checks, check() has, but for overlaps. */
-	for (int peer = 0; peer < domain->nranks; peer++) {
-		PLD_TRY(pld_enter(domain, row.op));
-		row.dst_data = pld_peer_data(target, peer);
-		PLD_TRY(pld_transfer_run(&row));
-		if (pld_observed())
-			pld_observe_transfer(&row, true, peer);
-	}
+	PLD_TRY(pld_transfer_to_all(&transfer));
 	PLD_TRY(pld_barrier(op, signal, 0, g));
 	return pld_barrier_epilogue(signal, 0, g);
 }
