@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 /*
  * pl.load, pl.store, pld.tile.remote_load and pld.tile.remote_store: between a
- * tensor and a tile.
+ * tensor and a tile. Each has a short way for one run of bytes with nothing wrong,
+ * known at one look; any other region, and each refusal with its sentence, goes
+ * the long way.
  */
 #include <errno.h>
 #include <string.h>
@@ -23,6 +25,102 @@ static int enter(const char *op, const pld_view *view)
 		       : 0;
 }
 
+/* A region of a view that is one run of bytes. */
+struct run {
+	/* from the view's first element on to the end of its last, and to the run */
+	size_t extent;
+	size_t before;
+	size_t bytes;
+};
+
+/*
+ * Does the region lie in the view, and one element after another? No element of the view
+ * lies on another then, and nothing overflows that the view's end does not. What this
+ * does not hold for may be right all the same.
+ */
+static inline bool is_run(const pld_view *view, const pld_dims *offsets,
+			  const pld_dims *shape, struct run *run)
+{
+	int64_t size = pld_dtype_bytes(view->dtype), reach = 1, count = 1;
+	int64_t index = 0;
+	int ndim = view->shape.ndim;
+
+	if (ndim < 1 || ndim > PLD_MAX_DIMS || offsets->ndim != ndim ||
+	    shape->ndim != ndim)
+		return false;
+	for (int i = ndim - 1; i >= 0; i--) {
+		int64_t n = view->shape.n[i], stride = view->stride[i];
+		int64_t step;
+
+		if (!pld_dim_within(view, offsets, shape, i) ||
+		    stride < reach || (shape->n[i] != 1 && stride != count) ||
+		    __builtin_mul_overflow(n - 1, stride, &step) ||
+		    __builtin_add_overflow(reach, step, &reach))
+			return false;
+		index += offsets->n[i] * stride;
+		count *= shape->n[i];
+	}
+	if (__builtin_mul_overflow(reach, size, &reach))
+		return false;
+	*run = (struct run){
+		.extent = (size_t)reach,
+		.before = (size_t)(index * size),
+		.bytes = (size_t)(count * size),
+	};
+	return true;
+}
+
+/* Is that view in its memory, and if it is a window's, the domain in order? */
+static inline bool is_in_place(const pld_view *view, const struct run *run)
+{
+	if (!view->data || !run->extent || run->extent > view->bytes)
+		return false;
+	return view->kind != PLD_DISTRIBUTED_TENSOR ||
+	       (pld_view_in_window(view, run->extent) &&
+		pld_healthy(view->buffer->domain));
+}
+
+/* A tensor whose region is one run, and in order. */
+static inline bool is_plain(const pld_view *tensor, unsigned int accepted,
+			    const pld_dims *offsets, const pld_dims *shape,
+			    struct run *run)
+{
+	return pld_view_accepted(tensor, accepted) &&
+	       is_run(tensor, offsets, shape, run) && is_in_place(tensor, run);
+}
+
+static inline bool is_peer(const pld_view *view, int peer)
+{
+	return (unsigned int)peer < (unsigned int)view->buffer->domain->nranks;
+}
+
+static inline bool has_room(const pld_tile *tile, const struct run *run)
+{
+	return tile && tile->kind == PLD_TILE && tile->data &&
+	       run->bytes <= tile->bytes;
+}
+
+/* Is what a tile holds all of its shape, one element after another, and of the dtype? */
+static inline bool is_full(const pld_tile *tile, pld_dtype dtype,
+			   const struct run *run)
+{
+	const pld_dims *shape = &tile->shape, *valid = &tile->valid_shape;
+	int64_t count = 1;
+
+	if (!has_room(tile, run) || tile->dtype != dtype ||
+	    (valid->ndim && valid->ndim != shape->ndim))
+		return false;
+	for (int i = shape->ndim - 1; i >= 0; i--) {
+		int64_t n = shape->n[i], stride = tile->stride[i];
+
+		if ((n == 1 ? stride < 0 : stride != count) ||
+		    (valid->ndim && valid->n[i] != n))
+			return false;
+		count *= n;
+	}
+	return true;
+}
+
 static int check_valid(const char *op, const pld_dims *shape,
 		       const pld_dims *valid)
 {
@@ -37,6 +135,24 @@ static int check_valid(const char *op, const pld_dims *shape,
 				 op, pld_dims_text(*valid, got),
 				 pld_dims_text(*shape, of));
 	return 0;
+}
+
+static inline void set_shape(pld_tile *tile, const pld_dims *shape,
+			     const pld_dims *valid, pld_dtype dtype)
+{
+	tile->dtype = dtype;
+	tile->shape = *shape;
+	tile->valid_shape = *valid;
+	pld_dims_strides(shape, 1, tile->stride);
+}
+
+/* Fills the tile with a run, which data is the view's first element of. */
+static inline void load_run(pld_tile *tile, const pld_dims *shape,
+			    pld_dtype dtype, const char *data,
+			    const struct run *run)
+{
+	set_shape(tile, shape, shape, dtype);
+	memcpy(tile->data, data + run->before, run->bytes);
 }
 
 /* Makes the tile hold that shape, dense, of which valid is to be filled. */
@@ -55,10 +171,7 @@ static int shape_tile(const char *op, pld_tile *tile, const pld_dims *shape,
 		return pld_error(ENOSPC,
 				 "%s: %zu bytes do not fit the tile of %zu", op,
 				 bytes, tile->bytes);
-	tile->dtype = dtype;
-	tile->shape = *shape;
-	tile->valid_shape = *valid;
-	pld_dims_strides(shape, 1, tile->stride);
+	set_shape(tile, shape, valid, dtype);
 	if (!pld_dims_equal(shape, valid))
 		memset(tile->data, 0, bytes);
 	return 0;
@@ -92,14 +205,31 @@ static int check_tile(const char *op, const pld_tile *tile,
 	return pld_dims_within(op, argument, to, offsets, *valid);
 }
 
-static int load(const char *op, const pld_view *tensor, const pld_dims *offsets,
-		const pld_dims *shape, const pld_dims *valid, pld_tile *tile)
+/* What is refused, and what is no run. */
+static int load_any(const char *op, const pld_view *tensor,
+		    const pld_dims *offsets, const pld_dims *shape,
+		    const pld_dims *valid, pld_tile *tile)
 {
 	PLD_TRY(pld_view_check(op, "tensor", tensor, PLD_ACCEPT_TENSORS));
 	PLD_TRY(enter(op, tensor));
 	PLD_TRY(pld_dims_within(op, "tensor", tensor, offsets, valid));
 	PLD_TRY(shape_tile(op, tile, shape, valid, tensor->dtype));
 	fill_tile(tile, tensor, tensor->data, offsets);
+	return 0;
+}
+
+static inline int load(const char *op, const pld_view *tensor,
+		       const pld_dims *offsets, const pld_dims *shape,
+		       const pld_dims *valid, pld_tile *tile)
+{
+	struct run run;
+
+	if (shape == valid &&
+	    is_plain(tensor, PLD_ACCEPT_TENSORS, offsets, shape, &run) &&
+	    has_room(tile, &run))
+		load_run(tile, shape, tensor->dtype, tensor->data, &run);
+	else
+		PLD_TRY(load_any(op, tensor, offsets, shape, valid, tile));
 	if (pld_observed())
 		pld_observe_load(tensor, *offsets, tile);
 	return 0;
@@ -118,30 +248,43 @@ int pld_load_valid(const pld_view *tensor, pld_dims offsets, pld_dims shape,
 	return load("pl.load", tensor, &offsets, &shape, &valid_shape, tile);
 }
 
-int pld_store(const pld_tile *tile, pld_dims offsets, const pld_view *tensor)
+/* The same of a store. */
+static int store_any(const char *op, const pld_tile *tile,
+		     const pld_dims *offsets, const pld_view *tensor)
 {
-	static const char op[] = "pl.store";
 	struct pld_region dst, src;
 	const pld_dims *valid;
 
 	PLD_TRY(pld_view_check(op, "tile", tile, PLD_ACCEPT(PLD_TILE)));
 	PLD_TRY(pld_view_check(op, "tensor", tensor, PLD_ACCEPT_TENSORS));
 	PLD_TRY(enter(op, tensor));
-	PLD_TRY(check_tile(op, tile, "tensor", tensor, &offsets, &valid));
-	dst = pld_region_at(tensor, tensor->data, &offsets);
+	PLD_TRY(check_tile(op, tile, "tensor", tensor, offsets, &valid));
+	dst = pld_region_at(tensor, tensor->data, offsets);
 	src = pld_region_of(tile, tile->data);
 	pld_region_copy(&dst, &src, valid, (size_t)pld_dtype_bytes(tile->dtype));
+	return 0;
+}
+
+int pld_store(const pld_tile *tile, pld_dims offsets, const pld_view *tensor)
+{
+	struct run run;
+
+	if (tile &&
+	    is_plain(tensor, PLD_ACCEPT_TENSORS, &offsets, &tile->shape, &run) &&
+	    is_full(tile, tensor->dtype, &run))
+		memcpy((char *)tensor->data + run.before, tile->data, run.bytes);
+	else
+		PLD_TRY(store_any("pl.store", tile, &offsets, tensor));
 	if (pld_observed())
 		pld_observe_store(tile, offsets, tensor);
 	return 0;
 }
 
-static int remote_load(const pld_view *target, int peer,
-		       const pld_dims *offsets, const pld_dims *shape,
-		       const pld_dims *valid, pld_tile *tile)
+/* The same of a remote_load. */
+static int remote_load_any(const char *op, const pld_view *target, int peer,
+			   const pld_dims *offsets, const pld_dims *shape,
+			   const pld_dims *valid, pld_tile *tile)
 {
-	static const char op[] = "pld.tile.remote_load";
-
 	PLD_TRY(pld_view_check(op, "target", target,
 			       PLD_ACCEPT(PLD_DISTRIBUTED_TENSOR)));
 	PLD_TRY(pld_enter(target->buffer->domain, op));
@@ -149,6 +292,25 @@ static int remote_load(const pld_view *target, int peer,
 	PLD_TRY(pld_dims_within(op, "target", target, offsets, valid));
 	PLD_TRY(shape_tile(op, tile, shape, valid, target->dtype));
 	fill_tile(tile, target, pld_peer_data(target, peer), offsets);
+	return 0;
+}
+
+static inline int remote_load(const pld_view *target, int peer,
+			      const pld_dims *offsets, const pld_dims *shape,
+			      const pld_dims *valid, pld_tile *tile)
+{
+	static const char op[] = "pld.tile.remote_load";
+	struct run run;
+
+	if (shape == valid &&
+	    is_plain(target, PLD_ACCEPT(PLD_DISTRIBUTED_TENSOR), offsets, shape,
+		     &run) &&
+	    is_peer(target, peer) && has_room(tile, &run))
+		load_run(tile, shape, target->dtype,
+			 pld_peer_data(target, peer), &run);
+	else
+		PLD_TRY(remote_load_any(op, target, peer, offsets, shape, valid,
+					tile));
 	if (pld_observed())
 		pld_observe_remote_load(target, peer, *offsets, tile);
 	return 0;
@@ -168,9 +330,10 @@ int pld_tile_remote_load_valid(const pld_distributed_tensor *target, int peer,
 	return remote_load(target, peer, &offsets, &shape, &valid_shape, tile);
 }
 
-int pld_tile_remote_store(const pld_tile *tile,
-			  const pld_distributed_tensor *target, int peer,
-			  pld_dims offsets, pld_atomic_type atomic)
+/* The same of a remote_store, and what is added. */
+static int remote_store_any(const pld_tile *tile, const pld_view *target,
+			    int peer, const pld_dims *offsets,
+			    pld_atomic_type atomic)
 {
 	static const char op[] = "pld.tile.remote_store";
 	struct pld_region dst, src;
@@ -181,12 +344,29 @@ int pld_tile_remote_store(const pld_tile *tile,
 			       PLD_ACCEPT(PLD_DISTRIBUTED_TENSOR)));
 	PLD_TRY(pld_enter(target->buffer->domain, op));
 	PLD_TRY(pld_peer_check(op, target->buffer->domain, peer));
-	PLD_TRY(check_tile(op, tile, "target", target, &offsets, &valid));
+	PLD_TRY(check_tile(op, tile, "target", target, offsets, &valid));
 	PLD_TRY(pld_atomic_check(op, atomic, target->dtype,
 				 pld_peer_data(target, peer)));
-	dst = pld_region_at(target, pld_peer_data(target, peer), &offsets);
+	dst = pld_region_at(target, pld_peer_data(target, peer), offsets);
 	src = pld_region_of(tile, tile->data);
 	pld_region_write(&dst, &src, valid, target->dtype, atomic);
+	return 0;
+}
+
+int pld_tile_remote_store(const pld_tile *tile,
+			  const pld_distributed_tensor *target, int peer,
+			  pld_dims offsets, pld_atomic_type atomic)
+{
+	struct run run;
+
+	if (tile && atomic == PLD_NONE &&
+	    is_plain(target, PLD_ACCEPT(PLD_DISTRIBUTED_TENSOR), &offsets,
+		     &tile->shape, &run) &&
+	    is_peer(target, peer) && is_full(tile, target->dtype, &run))
+		memcpy(pld_peer_data(target, peer) + run.before, tile->data,
+		       run.bytes);
+	else
+		PLD_TRY(remote_store_any(tile, target, peer, &offsets, atomic));
 	if (pld_observed())
 		pld_observe_remote_store(tile, target, peer, offsets, atomic);
 	return 0;
