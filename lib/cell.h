@@ -19,11 +19,43 @@
 #include "pld.h"
 #include "view.h"
 
-/* The offset in the window buffer of a cell of a checked signal. */
-static inline size_t pld_cell_at(const pld_view *signal, const pld_dims *offsets)
+/* pld_signal_cell() of what pld_find_cell() has not found. */
+int pld_check_cell(const char *op, const char *argument, const pld_view *signal,
+		   const pld_dims *offsets, size_t *cell);
+
+/*
+ * The same at one look, without a sentence: of a signal without elements on each
+ * other. What this is false for may be right all the same.
+ */
+static inline bool pld_find_cell(const pld_view *signal,
+				 const pld_dims *offsets, size_t *cell)
 {
-	return (size_t)((char *)signal->data - pld_own_base(signal->buffer)) +
-	       (size_t)pld_dims_index(signal, offsets) * sizeof(int32_t);
+	int64_t reach = 1, index = 0, step;
+	int ndim;
+
+	if (!signal || signal->kind != PLD_DISTRIBUTED_TENSOR ||
+	    signal->dtype != PLD_INT32 || !signal->data)
+		return false;
+	ndim = signal->shape.ndim;
+	if (ndim < 1 || ndim > PLD_MAX_DIMS || offsets->ndim != ndim)
+		return false;
+	for (int i = ndim - 1; i >= 0; i--) {
+		int64_t n = signal->shape.n[i], stride = signal->stride[i];
+
+		if (offsets->n[i] < 0 || offsets->n[i] >= n || stride < reach ||
+		    __builtin_mul_overflow(n - 1, stride, &step) ||
+		    __builtin_add_overflow(reach, step, &reach))
+			return false;
+		index += offsets->n[i] * stride;
+	}
+	if (__builtin_mul_overflow(reach, (int64_t)sizeof(int32_t), &reach) ||
+	    (size_t)reach > signal->bytes ||
+	    !pld_view_in_window(signal, (size_t)reach) ||
+	    !pld_healthy(signal->buffer->domain))
+		return false;
+	*cell = (size_t)((char *)signal->data - pld_own_base(signal->buffer)) +
+		(size_t)index * sizeof(int32_t);
+	return *cell % sizeof(int32_t) == 0;
 }
 
 /*
@@ -35,18 +67,9 @@ static inline int pld_signal_cell(const char *op, const char *argument,
 				  const pld_dims *offsets, size_t *cell)
 {
 	*cell = 0;
-	PLD_TRY(pld_view_check(op, argument, signal,
-			       PLD_ACCEPT(PLD_DISTRIBUTED_TENSOR)));
-	if (signal->dtype != PLD_INT32)
-		return pld_error(EINVAL, "%s: dtype of %s is %s, wanted int32",
-				 op, argument, pld_dtype_text(signal->dtype));
-	PLD_TRY(pld_enter(signal->buffer->domain, op));
-	PLD_TRY(pld_dims_inside(op, argument, signal, offsets));
-	*cell = pld_cell_at(signal, offsets);
-	if (*cell % sizeof(int32_t))
-		return pld_error(EFAULT, "%s: %s is not aligned to int32", op,
-				 argument);
-	return 0;
+	return __builtin_expect(pld_find_cell(signal, offsets, cell), 1)
+		       ? 0
+		       : pld_check_cell(op, argument, signal, offsets, cell);
 }
 
 /*
