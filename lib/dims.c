@@ -10,6 +10,11 @@
 #include "dtype.h"
 #include "error.h"
 
+const pld_dims pld_origins[PLD_MAX_DIMS + 1] = {
+	{ .ndim = 0 }, { .ndim = 1 }, { .ndim = 2 },
+	{ .ndim = 3 }, { .ndim = 4 }, { .ndim = 5 },
+};
+
 const char *pld_dims_text(pld_dims dims, char text[PLD_DIMS_TEXT_BYTES])
 {
 	int length = snprintf(text, PLD_DIMS_TEXT_BYTES, "[");

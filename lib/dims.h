@@ -26,6 +26,9 @@ static inline bool pld_dims_equal(const pld_dims *a, const pld_dims *b)
 	return true;
 }
 
+/* Offsets [0, ...] of so many dimensions. */
+extern const pld_dims pld_origins[PLD_MAX_DIMS + 1];
+
 /* The error and sentence of what pld_dims_bytes() does not count. */
 int pld_dims_uncounted(const char *op, const pld_dims *shape, pld_dtype dtype);
 

@@ -16,6 +16,7 @@
 #include "health.h"
 #include "observe.h"
 #include "region.h"
+#include "run.h"
 #include "view.h"
 
 static int enter(const char *op, const pld_view *view)
@@ -25,76 +26,7 @@ static int enter(const char *op, const pld_view *view)
 		       : 0;
 }
 
-/* A region of a view that is one run of bytes. */
-struct run {
-	/* from the view's first element on to the end of its last, and to the run */
-	size_t extent;
-	size_t before;
-	size_t bytes;
-};
-
-/*
- * Does the region lie in the view, and one element after another? No element of the view
- * lies on another then, and nothing overflows that the view's end does not. What this
- * does not hold for may be right all the same.
- */
-static inline bool is_run(const pld_view *view, const pld_dims *offsets,
-			  const pld_dims *shape, struct run *run)
-{
-	int64_t size = pld_dtype_bytes(view->dtype), reach = 1, count = 1;
-	int64_t index = 0;
-	int ndim = view->shape.ndim;
-
-	if (ndim < 1 || ndim > PLD_MAX_DIMS || offsets->ndim != ndim ||
-	    shape->ndim != ndim)
-		return false;
-	for (int i = ndim - 1; i >= 0; i--) {
-		int64_t n = view->shape.n[i], stride = view->stride[i];
-		int64_t step;
-
-		if (!pld_dim_within(view, offsets, shape, i) ||
-		    stride < reach || (shape->n[i] != 1 && stride != count) ||
-		    __builtin_mul_overflow(n - 1, stride, &step) ||
-		    __builtin_add_overflow(reach, step, &reach))
-			return false;
-		index += offsets->n[i] * stride;
-		count *= shape->n[i];
-	}
-	if (__builtin_mul_overflow(reach, size, &reach))
-		return false;
-	*run = (struct run){
-		.extent = (size_t)reach,
-		.before = (size_t)(index * size),
-		.bytes = (size_t)(count * size),
-	};
-	return true;
-}
-
-/* Is that view in its memory, and if it is a window's, the domain in order? */
-static inline bool is_in_place(const pld_view *view, const struct run *run)
-{
-	if (!view->data || !run->extent || run->extent > view->bytes)
-		return false;
-	return view->kind != PLD_DISTRIBUTED_TENSOR ||
-	       (pld_view_in_window(view, run->extent) &&
-		pld_healthy(view->buffer->domain));
-}
-
-/* A tensor whose region is one run, and in order. */
-static inline bool is_plain(const pld_view *tensor, unsigned int accepted,
-			    const pld_dims *offsets, const pld_dims *shape,
-			    struct run *run)
-{
-	return pld_view_accepted(tensor, accepted) &&
-	       is_run(tensor, offsets, shape, run) && is_in_place(tensor, run);
-}
-
-static inline bool is_peer(const pld_view *view, int peer)
-{
-	return (unsigned int)peer < (unsigned int)view->buffer->domain->nranks;
-}
-
-static inline bool has_room(const pld_tile *tile, const struct run *run)
+static inline bool has_room(const pld_tile *tile, const struct pld_run *run)
 {
 	return tile && tile->kind == PLD_TILE && tile->data &&
 	       run->bytes <= tile->bytes;
@@ -102,7 +34,7 @@ static inline bool has_room(const pld_tile *tile, const struct run *run)
 
 /* Is what a tile holds all of its shape, one element after another, and of the dtype? */
 static inline bool is_full(const pld_tile *tile, pld_dtype dtype,
-			   const struct run *run)
+			   const struct pld_run *run)
 {
 	const pld_dims *shape = &tile->shape, *valid = &tile->valid_shape;
 	int64_t count = 1;
@@ -149,7 +81,7 @@ static inline void set_shape(pld_tile *tile, const pld_dims *shape,
 /* Fills the tile with a run, which data is the view's first element of. */
 static inline void load_run(pld_tile *tile, const pld_dims *shape,
 			    pld_dtype dtype, const char *data,
-			    const struct run *run)
+			    const struct pld_run *run)
 {
 	set_shape(tile, shape, shape, dtype);
 	memcpy(tile->data, data + run->before, run->bytes);
@@ -222,10 +154,10 @@ static inline int load(const char *op, const pld_view *tensor,
 		       const pld_dims *offsets, const pld_dims *shape,
 		       const pld_dims *valid, pld_tile *tile)
 {
-	struct run run;
+	struct pld_run run;
 
 	if (shape == valid &&
-	    is_plain(tensor, PLD_ACCEPT_TENSORS, offsets, shape, &run) &&
+	    pld_find_run(tensor, PLD_ACCEPT_TENSORS, offsets, shape, &run) &&
 	    has_room(tile, &run))
 		load_run(tile, shape, tensor->dtype, tensor->data, &run);
 	else
@@ -267,10 +199,11 @@ static int store_any(const char *op, const pld_tile *tile,
 
 int pld_store(const pld_tile *tile, pld_dims offsets, const pld_view *tensor)
 {
-	struct run run;
+	struct pld_run run;
 
 	if (tile &&
-	    is_plain(tensor, PLD_ACCEPT_TENSORS, &offsets, &tile->shape, &run) &&
+	    pld_find_run(tensor, PLD_ACCEPT_TENSORS, &offsets, &tile->shape,
+			 &run) &&
 	    is_full(tile, tensor->dtype, &run))
 		memcpy((char *)tensor->data + run.before, tile->data, run.bytes);
 	else
@@ -300,12 +233,12 @@ static inline int remote_load(const pld_view *target, int peer,
 			      const pld_dims *valid, pld_tile *tile)
 {
 	static const char op[] = "pld.tile.remote_load";
-	struct run run;
+	struct pld_run run;
 
 	if (shape == valid &&
-	    is_plain(target, PLD_ACCEPT(PLD_DISTRIBUTED_TENSOR), offsets, shape,
-		     &run) &&
-	    is_peer(target, peer) && has_room(tile, &run))
+	    pld_find_run(target, PLD_ACCEPT(PLD_DISTRIBUTED_TENSOR), offsets,
+			 shape, &run) &&
+	    pld_is_peer(target->buffer->domain, peer) && has_room(tile, &run))
 		load_run(tile, shape, target->dtype,
 			 pld_peer_data(target, peer), &run);
 	else
@@ -357,12 +290,13 @@ int pld_tile_remote_store(const pld_tile *tile,
 			  const pld_distributed_tensor *target, int peer,
 			  pld_dims offsets, pld_atomic_type atomic)
 {
-	struct run run;
+	struct pld_run run;
 
 	if (tile && atomic == PLD_NONE &&
-	    is_plain(target, PLD_ACCEPT(PLD_DISTRIBUTED_TENSOR), &offsets,
-		     &tile->shape, &run) &&
-	    is_peer(target, peer) && is_full(tile, target->dtype, &run))
+	    pld_find_run(target, PLD_ACCEPT(PLD_DISTRIBUTED_TENSOR), &offsets,
+			 &tile->shape, &run) &&
+	    pld_is_peer(target->buffer->domain, peer) &&
+	    is_full(tile, target->dtype, &run))
 		memcpy(pld_peer_data(target, peer) + run.before, tile->data,
 		       run.bytes);
 	else

@@ -16,6 +16,7 @@
 #include "health.h"
 #include "observe.h"
 #include "region.h"
+#include "run.h"
 #include "stage.h"
 #include "transfer.h"
 #include "view.h"
@@ -28,14 +29,6 @@
 #define BLOCK_BYTES ((size_t)128 << 10)
 
 const pld_put_options pld_put_defaults;
-
-/* Offsets [0, ...] of so many dimensions. */
-static const pld_dims origins[] = {
-	{ .ndim = 0 }, { .ndim = 1 }, { .ndim = 2 },
-	{ .ndim = 3 }, { .ndim = 4 }, { .ndim = 5 },
-};
-_Static_assert(sizeof(origins) / sizeof(origins[0]) == PLD_MAX_DIMS + 1,
-	       "one for each number of dimensions");
 
 static int bad_dtype(const struct pld_transfer *t)
 {
@@ -64,7 +57,7 @@ static int resolve(struct pld_transfer *t)
 		if (!pld_dims_equal(&t->dst->shape, &t->src->shape))
 			return bad_shape(t);
 		t->shape = &t->dst->shape;
-		t->dst_offsets = &origins[t->shape->ndim];
+		t->dst_offsets = &pld_origins[t->shape->ndim];
 		t->src_offsets = t->dst_offsets;
 		return 0;
 	}
@@ -217,12 +210,6 @@ static struct pld_region source(const struct pld_transfer *t)
 	return pld_region_at(t->src, t->src_data, t->src_offsets);
 }
 
-static bool overlap(const char *a, const char *b, size_t bytes)
-{
-	return (uintptr_t)a - (uintptr_t)b < bytes ||
-	       (uintptr_t)b - (uintptr_t)a < bytes;
-}
-
 static int overlapping(const struct pld_transfer *t)
 {
 	return pld_error(EINVAL, "%s: src and dst overlap", t->op);
@@ -359,7 +346,7 @@ static int run_at_once(const struct pld_transfer *t, char *dst, const char *src,
 {
 	size_t bytes = n * size;
 
-	if (overlap(dst, src, bytes))
+	if (pld_runs_overlap(dst, src, bytes))
 		return overlapping(t);
 	if (t->options->atomic == PLD_ADD)
 		pld_add_run(dst, src, n, t->dst->dtype);
@@ -412,7 +399,7 @@ static int spread(const struct pld_transfer *t, char *own, const char *src,
 			char *dst = own + (peer - me) * stride;
 
 			PLD_TRY(pld_enter(domain, t->op));
-			if (overlap(dst, src, bytes))
+			if (pld_runs_overlap(dst, src, bytes))
 				return overlapping(t);
 			memcpy(dst + at, src + at, n);
 		}

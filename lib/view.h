@@ -102,6 +102,11 @@ static inline char *pld_peer_data(const pld_view *view, int peer)
 	       (int64_t)(peer - buffer->domain->rank) * (int64_t)buffer->stride;
 }
 
+static inline bool pld_is_peer(const pld_domain *domain, int peer)
+{
+	return (unsigned int)peer < (unsigned int)domain->nranks;
+}
+
 /* The error and sentence for a peer that pld_peer_check() does not hold for. */
 int pld_peer_refused(const char *op, const pld_domain *domain, int peer);
 
@@ -109,8 +114,7 @@ int pld_peer_refused(const char *op, const pld_domain *domain, int peer);
 static inline int pld_peer_check(const char *op, const pld_domain *domain,
 				 int peer)
 {
-	return __builtin_expect((unsigned int)peer < (unsigned int)domain->nranks,
-				1)
+	return __builtin_expect(pld_is_peer(domain, peer), 1)
 		       ? 0
 		       : pld_peer_refused(op, domain, peer);
 }

@@ -95,9 +95,11 @@ static int is_whole(const struct region *r)
 
 /* One put, its subregion left out where it is the whole. */
 static int put_region(struct putter *p, const struct region *r, pld_dtype dtype,
-		      int peer, const pld_tile *stage)
+		      int peer, const pld_tile *stage, int chunk)
 {
-	pld_put_options options = { .stage = stage };
+	pld_put_options options = { .stage = stage,
+				    .chunk_rows = chunk,
+				    .chunk_cols = chunk };
 	pld_distributed_tensor dst;
 	pld_tensor src;
 
@@ -109,14 +111,15 @@ static int put_region(struct putter *p, const struct region *r, pld_dtype dtype,
 	PLD_TRY(pld_window(p->buffer, r->dst, dtype, &dst));
 	PLD_TRY(pld_tensor_init(&src, p->memory, r->src, dtype));
 	CHECK_EQ(0, pld_tensor_put(&dst, peer, &src,
-				   stage || !is_whole(r) ? &options : NULL));
+				   stage || chunk || !is_whole(r) ? &options
+								  : NULL));
 	golden_copy(p->model[peer], r->dst, r->dst_offsets, p->memory, r->src,
 		    r->src_offsets, r->shape, (size_t)pld_dtype_size(dtype));
 	return 0;
 }
 
 /* The source is new in each, so that a put that does nothing is seen. */
-static int put_all(struct putter *p, const pld_tile *stage)
+static int put_all(struct putter *p, const pld_tile *stage, int chunk)
 {
 	unsigned int seed = SEED_TENSOR;
 
@@ -126,12 +129,13 @@ static int put_all(struct putter *p, const pld_tile *stage)
 				golden_fill(p->memory, BYTES, seed++);
 				PLD_TRY(put_region(p, &regions[i],
 						   (pld_dtype)dtype, peer,
-						   stage));
+						   stage, chunk));
 				PLD_TRY(check_windows(p));
 			}
 	return 0;
 }
 
+/* Straight, and element by element through the rank's own stage. */
 static int own_stage(pld_domain *domain, void *buffer)
 {
 	struct putter p;
@@ -139,7 +143,8 @@ static int own_stage(pld_domain *domain, void *buffer)
 	if (pld_rank(domain))
 		return 0;
 	PLD_TRY(make_putter(&p, domain, buffer));
-	PLD_TRY(put_all(&p, NULL));
+	PLD_TRY(put_all(&p, NULL, 0));
+	PLD_TRY(put_all(&p, NULL, 1));
 	pld_tile_free(&p.look);
 	return 0;
 }
@@ -160,7 +165,7 @@ static int given_stage(pld_domain *domain, void *buffer)
 		pld_tile stage;
 
 		PLD_TRY(pld_tile_alloc(&stage, sizes[i]));
-		PLD_TRY(put_all(&p, &stage));
+		PLD_TRY(put_all(&p, &stage, 0));
 		pld_tile_free(&stage);
 	}
 	pld_tile_free(&p.look);
@@ -563,7 +568,7 @@ FIXTURE_TEARDOWN(put)
 	pld_domain_destroy(self->domain);
 }
 
-TEST_F(put, whole_and_regions_through_the_own_stage)
+TEST_F(put, whole_and_regions_straight_and_through_the_own_stage)
 {
 	RUN(self->domain, own_stage, self->data);
 }
