@@ -3,8 +3,8 @@
  * pld.tensor.put and pld.tensor.get.
  */
 #include <errno.h>
-#include <string.h>
 
+#include "copy.h"
 #include "domain.h"
 #include "error.h"
 #include "health.h"
@@ -68,7 +68,7 @@ static inline bool move_run(bool put, const pld_view *dst, const pld_view *src,
 		 from.before;
 	if (pld_runs_overlap(at, source, to.bytes))
 		return false;
-	memcpy(at, source, to.bytes);
+	pld_copy(at, source, to.bytes, to.bytes);
 	return true;
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "add.h"
+#include "copy.h"
 #include "dims.h"
 #include "dtype.h"
 #include "domain.h"
@@ -205,7 +206,8 @@ int pld_store(const pld_tile *tile, pld_dims offsets, const pld_view *tensor)
 	    pld_find_run(tensor, PLD_ACCEPT_TENSORS, &offsets, &tile->shape,
 			 &run) &&
 	    is_full(tile, tensor->dtype, &run))
-		memcpy((char *)tensor->data + run.before, tile->data, run.bytes);
+		pld_copy((char *)tensor->data + run.before, tile->data,
+			 run.bytes, run.bytes);
 	else
 		PLD_TRY(store_any("pl.store", tile, &offsets, tensor));
 	if (pld_observed())
@@ -297,8 +299,8 @@ int pld_tile_remote_store(const pld_tile *tile,
 			 &tile->shape, &run) &&
 	    pld_is_peer(target->buffer->domain, peer) &&
 	    is_full(tile, target->dtype, &run))
-		memcpy(pld_peer_data(target, peer) + run.before, tile->data,
-		       run.bytes);
+		pld_copy(pld_peer_data(target, peer) + run.before, tile->data,
+			 run.bytes, run.bytes);
 	else
 		PLD_TRY(remote_store_any(tile, target, peer, &offsets, atomic));
 	if (pld_observed())

@@ -9,6 +9,7 @@
 #include <errno.h>
 
 #include "add.h"
+#include "copy.h"
 #include "dims.h"
 #include "dtype.h"
 #include "domain.h"
@@ -351,7 +352,7 @@ static int run_at_once(const struct pld_transfer *t, char *dst, const char *src,
 	if (t->options->atomic == PLD_ADD)
 		pld_add_run(dst, src, n, t->dst->dtype);
 	else
-		memcpy(dst, src, bytes);
+		pld_copy(dst, src, bytes, bytes);
 	return 0;
 }
 
@@ -401,7 +402,7 @@ static int spread(const struct pld_transfer *t, char *own, const char *src,
 			PLD_TRY(pld_enter(domain, t->op));
 			if (pld_runs_overlap(dst, src, bytes))
 				return overlapping(t);
-			memcpy(dst + at, src + at, n);
+			pld_copy(dst + at, src + at, n, bytes * (size_t)nranks);
 		}
 	}
 	return 0;

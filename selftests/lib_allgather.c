@@ -5,6 +5,7 @@
  * come leads to. The tool's runs of it are in cli.sh.
  */
 #include "lib_fault.h"
+#include "lib_golden.h"
 #include "lib_test.h"
 
 #define NRANKS 4
@@ -409,6 +410,56 @@ TEST_F(allgather, a_death_between_calls_ends_the_others)
 			EXPECT_EQ(-EOWNERDEAD, reports[rank].error);
 		ASSERT_EQ(0, pld_domain_reset(self->domain));
 	}
+}
+
+/* In several blocks, and so many bytes that they are written past the caches. */
+static const int64_t long_sizes[] = { 300001, 1500003 };
+
+struct long_buffers {
+	pld_window_buffer *data;
+	pld_window_buffer *signal;
+};
+
+static int gather_long(pld_domain *domain, int64_t size,
+		       const struct long_buffers *b)
+{
+	int nranks = pld_nranks(domain), me = pld_rank(domain);
+	pld_distributed_tensor data, signal;
+	unsigned char *mine = malloc((size_t)size);
+	pld_tensor x;
+
+	CHECK(mine);
+	golden_fill(mine, (size_t)size, (unsigned int)(size + me));
+	PLD_TRY(pld_tensor_init(&x, mine, PLD_SHAPE(1, size), PLD_UINT8));
+	PLD_TRY(pld_window(b->data, PLD_SHAPE(nranks, size), PLD_UINT8, &data));
+	PLD_TRY(pld_window(b->signal, PLD_SHAPE(nranks, 1), PLD_INT32, &signal));
+	CHECK_EQ(0, pld_tensor_allgather(&x, &data, &signal));
+	for (int rank = 0; rank < nranks; rank++)
+		CHECK_EQ(size,
+			 (int64_t)golden_differs((char *)data.data + rank * size,
+						 (size_t)size,
+						 (unsigned int)(size + rank)));
+	free(mine);
+	return pld_tensor_barrier(&signal);
+}
+
+static int gather_long_rows(pld_domain *domain, void *arg)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(long_sizes); i++)
+		PLD_TRY(gather_long(domain, long_sizes[i], arg));
+	return 0;
+}
+
+TEST(long_rows_arrive_whole)
+{
+	pld_domain *domain = make_domain(3);
+	struct long_buffers b;
+
+	ASSERT_NE(NULL, domain);
+	ASSERT_EQ(0, pld_alloc_window_buffer(domain, 3 * 1500003, &b.data));
+	ASSERT_EQ(0, pld_alloc_signal(domain, PLD_SHAPE(3, 1), &b.signal));
+	RUN(domain, gather_long_rows, &b);
+	pld_domain_destroy(domain);
 }
 
 LIB_TEST_MAIN

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
+/*
+ * Non-temporal stores: every x86-64 has them for 16 bytes, and writes whole lines
+ * with them without reading these. Elsewhere it is memcpy().
+ */
+#include <stdint.h>
+
+#include "copy.h"
+
+#if defined(__x86_64__)
+
+#include <emmintrin.h>
+
+#define LINE ((size_t)64)
+
+/* Lines that begin at to, which is aligned to them. */
+static void copy_lines(char *to, const char *from, size_t lines)
+{
+	for (; lines; lines--, to += LINE, from += LINE) {
+		__m128i *line = (__m128i *)(void *)to;
+		const __m128i *in = (const void *)from;
+		__m128i a = _mm_loadu_si128(in);
+		__m128i b = _mm_loadu_si128(in + 1);
+		__m128i c = _mm_loadu_si128(in + 2);
+		__m128i d = _mm_loadu_si128(in + 3);
+
+		_mm_stream_si128(line, a);
+		_mm_stream_si128(line + 1, b);
+		_mm_stream_si128(line + 2, c);
+		_mm_stream_si128(line + 3, d);
+	}
+}
+
+void pld_copy_past_caches(void *dst, const void *src, size_t bytes)
+{
+	size_t head = -(uintptr_t)dst % LINE, body;
+	const char *from = src;
+	char *to = dst;
+
+	if (head > bytes)
+		head = bytes;
+	body = (bytes - head) / LINE * LINE;
+	memcpy(to, from, head);
+	copy_lines(to + head, from + head, body / LINE);
+	memcpy(to + head + body, from + head + body, bytes - head - body);
+	/*
+	 * These stores wait in buffers of their own, which a release store does not
+	 * wait for. With the fence they come before all later stores, so before
+	 * the notify that tells of them, and before its atomic change.
+	 */
+	_mm_sfence();
+}
+
+#else
+
+void pld_copy_past_caches(void *dst, const void *src, size_t bytes)
+{
+	memcpy(dst, src, bytes);
+}
+
+#endif
