@@ -41,7 +41,7 @@ struct row {
 	size_t step;
 };
 
-static struct row row_of(const pld_view *signal, int number)
+static inline struct row row_of(const pld_view *signal, int number)
 {
 	bool column = signal->shape.n[1] == 1;
 	int64_t first = column ? 0 : number * signal->stride[0];
@@ -69,8 +69,10 @@ static pld_dims offsets_of(const pld_view *signal, int writer, int number)
 }
 
 /* pld_system_notify() of a signal that the call has checked. */
-static int add(const struct row *row, const pld_view *signal, int number,
-	       int peer, int writer, int32_t value)
+__attribute__((always_inline)) static inline int add(const struct row *row,
+						     const pld_view *signal,
+						     int number, int peer,
+						     int writer, int32_t value)
 {
 	int32_t before;
 
@@ -97,8 +99,9 @@ static int wait_for(const char *op, const pld_view *signal, int src, int number,
 	return error;
 }
 
-static int await(const struct row *row, const char *op, const pld_view *signal,
-		 int src, int number, int32_t g)
+__attribute__((always_inline)) static inline int
+await(const struct row *row, const char *op, const pld_view *signal, int src,
+      int number, int32_t g)
 {
 	const struct pld_wanted cell = {
 		.buffer = row->buffer,
