@@ -13,30 +13,29 @@
 #include "transfer.h"
 #include "view.h"
 
-/* Where a transfer with nothing special goes. */
-struct simple {
-	const pld_dims *dst_offsets;
-	const pld_dims *src_offsets;
-	const pld_dims *shape;
-};
-
-static inline bool is_simple(const pld_view *dst, const pld_view *src,
-			     const pld_put_options *at, struct simple *simple)
+static inline bool is_special(const pld_put_options *at)
 {
-	if (at && (at->stage || at->atomic != PLD_NONE || at->chunk_rows ||
-		   at->chunk_cols || at->pipeline))
+	return at->stage || at->atomic != PLD_NONE || at->chunk_rows ||
+	       at->chunk_cols || at->pipeline;
+}
+
+/* The runs of both sides, of a region or of all; false when there is none. */
+static inline bool find_runs(const pld_view *dst, unsigned int dst_kinds,
+			     const pld_view *src, unsigned int src_kinds,
+			     const pld_put_options *at, struct pld_run *to,
+			     struct pld_run *from)
+{
+	if (at && is_special(at))
 		return false;
-	if (at && at->shape.ndim) {
-		*simple = (struct simple){ &at->dst_offsets, &at->src_offsets,
-					   &at->shape };
-		return true;
-	}
-	if ((at && (at->dst_offsets.ndim || at->src_offsets.ndim)) ||
-	    !pld_dims_equal(&dst->shape, &src->shape))
-		return false;
-	*simple = (struct simple){ &pld_origins[dst->shape.ndim],
-				   &pld_origins[dst->shape.ndim], &dst->shape };
-	return true;
+	if (at && at->shape.ndim)
+		return pld_find_run(dst, dst_kinds, &at->dst_offsets,
+				    &at->shape, to) &&
+		       pld_find_run(src, src_kinds, &at->src_offsets,
+				    &at->shape, from);
+	return (!at || (!at->dst_offsets.ndim && !at->src_offsets.ndim)) &&
+	       pld_find_whole_run(dst, dst_kinds, to) &&
+	       pld_find_whole_run(src, src_kinds, from) &&
+	       pld_dims_equal(&dst->shape, &src->shape);
 }
 
 /*
@@ -47,20 +46,13 @@ static inline bool move_run(bool put, const pld_view *dst, const pld_view *src,
 			    int peer, const pld_put_options *options)
 {
 	const pld_view *far = put ? dst : src;
+	const unsigned int peers = PLD_ACCEPT(PLD_DISTRIBUTED_TENSOR);
 	struct pld_run to, from;
-	struct simple simple;
 	char *at, *source;
 
 	if (!dst || !src || dst->dtype != src->dtype ||
-	    !is_simple(dst, src, options, &simple) ||
-	    !pld_find_run(dst,
-			  put ? PLD_ACCEPT(PLD_DISTRIBUTED_TENSOR)
-			      : PLD_ACCEPT_TENSORS,
-			  simple.dst_offsets, simple.shape, &to) ||
-	    !pld_find_run(src,
-			  put ? PLD_ACCEPT_TENSORS
-			      : PLD_ACCEPT(PLD_DISTRIBUTED_TENSOR),
-			  simple.src_offsets, simple.shape, &from) ||
+	    !find_runs(dst, put ? peers : PLD_ACCEPT_TENSORS, src,
+		       put ? PLD_ACCEPT_TENSORS : peers, options, &to, &from) ||
 	    !pld_is_peer(far->buffer->domain, peer) || pld_observed())
 		return false;
 	at = (put ? pld_peer_data(dst, peer) : (char *)dst->data) + to.before;

@@ -58,6 +58,27 @@ static inline bool pld_is_run(const pld_view *view, const pld_dims *offsets,
 	return true;
 }
 
+/* The same of a whole view. */
+static inline bool pld_is_whole_run(const pld_view *view, struct pld_run *run)
+{
+	int64_t size = pld_dtype_bytes(view->dtype), count = 1;
+
+	if (view->shape.ndim < 1 || view->shape.ndim > PLD_MAX_DIMS)
+		return false;
+	for (int i = view->shape.ndim - 1; i >= 0; i--) {
+		int64_t n = view->shape.n[i], stride = view->stride[i];
+
+		if (n < 1 || (n == 1 ? stride < count : stride != count) ||
+		    __builtin_mul_overflow(count, n, &count))
+			return false;
+	}
+	if (__builtin_mul_overflow(count, size, &count))
+		return false;
+	*run = (struct pld_run){ .extent = (size_t)count,
+				 .bytes = (size_t)count };
+	return true;
+}
+
 /* Is that view in its memory, and if it is a window's, the domain in order? */
 static inline bool pld_run_in_place(const pld_view *view,
 				    const struct pld_run *run)
@@ -84,6 +105,14 @@ static inline bool pld_find_run(const pld_view *tensor, unsigned int accepted,
 	return pld_view_accepted(tensor, accepted) &&
 	       pld_is_run(tensor, offsets, shape, run) &&
 	       pld_run_in_place(tensor, run);
+}
+
+/* The same of a region that is the whole view. */
+static inline bool pld_find_whole_run(const pld_view *view,
+				      unsigned int accepted, struct pld_run *run)
+{
+	return pld_view_accepted(view, accepted) &&
+	       pld_is_whole_run(view, run) && pld_run_in_place(view, run);
 }
 
 #endif
