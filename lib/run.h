@@ -40,13 +40,18 @@ static inline bool pld_is_run(const pld_view *view, const pld_dims *offsets,
 		int64_t n = view->shape.n[i], stride = view->stride[i];
 		int64_t step;
 
-		if (!pld_dim_within(view, offsets, shape, i) ||
-		    stride < reach || (shape->n[i] != 1 && stride != count) ||
+		int64_t want = shape->n[i], at = offsets->n[i];
+
+		/* By itself: a compiler makes more of it otherwise. */
+		if (__builtin_expect(want < 1, 0))
+			return false;
+		if (want > n || (uint64_t)at > (uint64_t)(n - want) ||
+		    stride < reach || (want != 1 && stride != count) ||
 		    __builtin_mul_overflow(n - 1, stride, &step) ||
 		    __builtin_add_overflow(reach, step, &reach))
 			return false;
-		index += offsets->n[i] * stride;
-		count *= shape->n[i];
+		index += at * stride;
+		count *= want;
 	}
 	if (__builtin_mul_overflow(reach, size, &reach))
 		return false;

@@ -138,10 +138,10 @@ static int check_tile(const char *op, const pld_tile *tile,
 	return pld_dims_within(op, argument, to, offsets, *valid);
 }
 
-/* What is refused, and what is no run. */
-static int load_any(const char *op, const pld_view *tensor,
-		    const pld_dims *offsets, const pld_dims *shape,
-		    const pld_dims *valid, pld_tile *tile)
+/* What is refused, and what is no run. By itself, so that the short way is short. */
+__attribute__((noinline)) static int
+load_any(const char *op, const pld_view *tensor, const pld_dims *offsets,
+	 const pld_dims *shape, const pld_dims *valid, pld_tile *tile)
 {
 	PLD_TRY(pld_view_check(op, "tensor", tensor, PLD_ACCEPT_TENSORS));
 	PLD_TRY(enter(op, tensor));
@@ -182,8 +182,10 @@ int pld_load_valid(const pld_view *tensor, pld_dims offsets, pld_dims shape,
 }
 
 /* The same of a store. */
-static int store_any(const char *op, const pld_tile *tile,
-		     const pld_dims *offsets, const pld_view *tensor)
+__attribute__((noinline)) static int store_any(const char *op,
+					       const pld_tile *tile,
+					       const pld_dims *offsets,
+					       const pld_view *tensor)
 {
 	struct pld_region dst, src;
 	const pld_dims *valid;
@@ -216,9 +218,10 @@ int pld_store(const pld_tile *tile, pld_dims offsets, const pld_view *tensor)
 }
 
 /* The same of a remote_load. */
-static int remote_load_any(const char *op, const pld_view *target, int peer,
-			   const pld_dims *offsets, const pld_dims *shape,
-			   const pld_dims *valid, pld_tile *tile)
+__attribute__((noinline)) static int
+remote_load_any(const char *op, const pld_view *target, int peer,
+		const pld_dims *offsets, const pld_dims *shape,
+		const pld_dims *valid, pld_tile *tile)
 {
 	PLD_TRY(pld_view_check(op, "target", target,
 			       PLD_ACCEPT(PLD_DISTRIBUTED_TENSOR)));
@@ -266,9 +269,9 @@ int pld_tile_remote_load_valid(const pld_distributed_tensor *target, int peer,
 }
 
 /* The same of a remote_store, and what is added. */
-static int remote_store_any(const pld_tile *tile, const pld_view *target,
-			    int peer, const pld_dims *offsets,
-			    pld_atomic_type atomic)
+__attribute__((noinline)) static int
+remote_store_any(const pld_tile *tile, const pld_view *target, int peer,
+		 const pld_dims *offsets, pld_atomic_type atomic)
 {
 	static const char op[] = "pld.tile.remote_store";
 	struct pld_region dst, src;
