@@ -435,6 +435,8 @@ static int bad_subregions(pld_domain *domain, void *buffer)
 		  "pld.tensor.put: offsets [3, 0] with shape [2, 1] lie outside dst [4, 8]" },
 		{ -ERANGE, PLD_AT(0, 0), PLD_AT(0, 8), PLD_SHAPE(2, 1),
 		  "pld.tensor.put: offsets [0, 8] with shape [2, 1] lie outside src [4, 8]" },
+		{ -ERANGE, PLD_AT(0, 0), PLD_AT(0, 0), PLD_SHAPE(5, 8),
+		  "pld.tensor.put: offsets [0, 0] with shape [5, 8] lie outside dst [4, 8]" },
 		{ -ERANGE, PLD_AT(-1, 0), PLD_AT(0, 0), PLD_SHAPE(2, 1),
 		  "pld.tensor.put: offsets [-1, 0] with shape [2, 1] lie outside dst [4, 8]" },
 		{ -ERANGE, PLD_AT(0, 0), PLD_AT(0, INT64_MIN), PLD_SHAPE(2, 1),
@@ -469,6 +471,9 @@ static int bad_subregions(pld_domain *domain, void *buffer)
 /* Views that no call has made, as a stray pointer would. */
 static int tampered(pld_domain *domain, void *buffer)
 {
+	const pld_put_options element = { .dst_offsets = PLD_AT(0, 2),
+					  .src_offsets = PLD_AT(0, 0),
+					  .shape = PLD_SHAPE(1, 1) };
 	pld_distributed_tensor dst;
 	pld_tensor src;
 	struct bad b;
@@ -486,6 +491,14 @@ static int tampered(pld_domain *domain, void *buffer)
 	CHECK_REFUSED(-EFAULT,
 		      "pld.tensor.put: dst points outside the own window of 2048 bytes",
 		      pld_tensor_put(&dst, 1, &b.src, NULL));
+	/* That element would lie before the window. */
+	dst = b.dst;
+	dst.shape = PLD_SHAPE(3, 3);
+	dst.stride[0] = 100;
+	dst.stride[1] = -8;
+	CHECK_REFUSED(-EFAULT,
+		      "pld.tensor.put: dst has a shape that does not lie in its memory of 2048 bytes",
+		      pld_tensor_put(&dst, 1, &b.src, &element));
 	src = b.src;
 	src.bytes = 127;
 	CHECK_REFUSED(-EFAULT,
