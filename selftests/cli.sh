@@ -345,7 +345,7 @@ check members_of_the_group_need_no_root group_members_may
 check version_is_the_modules_too module_has_the_same_version
 check verbose_says_what_ran verbose_tells_what_ran
 check wrong_element_by_hand_is_named wrong_element_is_named hand 10
-check wrong_element_of_builtin_is_named wrong_element_is_named builtin 8
+check wrong_element_of_builtin_is_named wrong_element_is_named builtin 7
 
 check killed_rank_is_named_by_hand killed_rank hand
 check killed_rank_is_named_by_builtin killed_rank builtin

@@ -76,6 +76,11 @@ static int barrier_args(pld_domain *domain, void *arg)
 	CHECK_REFUSED(-EINVAL,
 		      "pld.tensor.barrier signal must be int32 [4, 1], got int32 [1, 4]",
 		      pld_tensor_barrier(&bad));
+	bad.shape = PLD_SHAPE(4, 2);
+	bad.stride[1] = 1;
+	CHECK_REFUSED(-EINVAL,
+		      "pld.tensor.barrier signal must be int32 [4, 1], got int32 [4, 2]",
+		      pld_tensor_barrier(&bad));
 	bad = good.signal;
 	bad.dtype = PLD_UINT32;
 	CHECK_REFUSED(-EINVAL,

@@ -409,6 +409,25 @@ static int refuse_offsets(pld_domain *domain, void *arg)
 	return 0;
 }
 
+/* The cell would lie before the window. */
+static int refuse_strides(pld_domain *domain, void *arg)
+{
+	struct refused *r = arg;
+	pld_distributed_tensor bad;
+	char message[160];
+
+	PLD_TRY(view(r->signal, &bad));
+	bad.shape = PLD_SHAPE(3, 3);
+	bad.stride[0] = 100;
+	bad.stride[1] = -8;
+	snprintf(message, sizeof(message),
+		 "pld.system.notify: signal has a shape that does not lie in its memory of %zu bytes",
+		 bad.bytes);
+	CHECK_REFUSED(-EFAULT, message,
+		      pld_system_notify(&bad, 1, PLD_AT(0, 2), 1, PLD_SET));
+	return 0;
+}
+
 /* All ranks, so that each looks at what the others' calls have not changed. */
 static int refuse(pld_domain *domain, void *arg)
 {
@@ -418,6 +437,7 @@ static int refuse(pld_domain *domain, void *arg)
 	PLD_TRY(refuse_views(domain, arg));
 	PLD_TRY(refuse_values(domain, arg));
 	PLD_TRY(refuse_offsets(domain, arg));
+	PLD_TRY(refuse_strides(domain, arg));
 	PLD_TRY(view(r->signal, &signal));
 	PLD_TRY(pld_window(r->window, PLD_SHAPE(1024), PLD_INT32, &window));
 	for (int i = 0; i < 16; i++)
