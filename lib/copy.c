@@ -1,11 +1,23 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 /*
- * Non-temporal stores: every x86-64 has them for 16 bytes, and writes whole lines
- * with them without reading these. Elsewhere it is memcpy().
+ * Copies that memcpy() is slow at. Non-temporal stores: every x86-64 has them for
+ * 16 bytes, and writes whole lines with them without reading these; elsewhere it is
+ * memcpy().
  */
 #include <stdint.h>
 
 #include "copy.h"
+
+/* Of a size that the compiler knows, it would make the string instruction itself. */
+static void *(*volatile const copy)(void *, const void *, size_t) = memcpy;
+
+void pld_copy_in_pieces(void *dst, const void *src, size_t bytes)
+{
+	for (size_t at = 0; at < bytes; at += PLD_STRING_BYTES)
+		copy((char *)dst + at, (const char *)src + at,
+		     bytes - at < PLD_STRING_BYTES ? bytes - at
+						   : PLD_STRING_BYTES);
+}
 
 #if defined(__x86_64__)
 

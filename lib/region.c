@@ -25,7 +25,7 @@ static void one_run(const struct walk *walk, char *dst, const char *src)
 	if (walk->atomic == PLD_ADD)
 		pld_add_run(dst, src, walk->run_elements, walk->dtype);
 	else
-		memcpy(dst, src, walk->run_elements * walk->size);
+		pld_copy(dst, src, walk->run_elements * walk->size, 0);
 }
 
 static void walk_dim(const struct walk *walk, int dim, char *dst,

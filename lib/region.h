@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "copy.h"
 #include "dims.h"
 #include "dtype.h"
 #include "pld.h"
@@ -73,7 +74,7 @@ static inline void pld_region_copy(const struct pld_region *dst,
 	int64_t run = pld_region_run(dst, src, shape, &outer);
 
 	if (!outer)
-		memcpy(dst->data, src->data, (size_t)run * size);
+		pld_copy(dst->data, src->data, (size_t)run * size, 0);
 	else
 		pld_region_copy_runs(dst, src, shape, size);
 }

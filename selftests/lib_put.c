@@ -554,6 +554,9 @@ static const struct {
 	{ LONG, 0, 0 },
 	{ LONG, 63, 5 },
 	{ LONG + 77, 130, 64 },
+	/* A little further in their page than where they come from. */
+	{ 2049, 1, 0 },
+	{ LONG - 3, 36, 5 },
 };
 
 struct long_buffers {
@@ -570,10 +573,10 @@ static int put_long(pld_distributed_tensor *data,
 		.src_offsets = PLD_AT(from),
 		.shape = PLD_SHAPE(bytes),
 	};
-	unsigned char *memory = malloc(LONG_WINDOW);
+	unsigned char *memory;
 	pld_tensor src;
 
-	CHECK(memory);
+	CHECK(!posix_memalign((void **)&memory, 4096, LONG_WINDOW));
 	PLD_TRY(pld_tensor_init(&src, memory, PLD_SHAPE(LONG_WINDOW), PLD_UINT8));
 	golden_fill(memory + from, (size_t)bytes, (unsigned int)run);
 	CHECK_EQ(0, pld_system_wait(signal, PLD_AT(0), run + 1, PLD_GE));
