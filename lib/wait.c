@@ -4,8 +4,8 @@
  * the kernel do it, where the platform can.
  *
  * With a CPU for every rank the peer is likely running, and its notify is less
- * than a sleep away. With more ranks than CPUs it likely is not: after a short
- * spin the CPU is better given away.
+ * than a sleep away. With more ranks than CPUs it likely is not: the CPU is given
+ * away at once.
  */
 #include <errno.h>
 #include <sched.h>
@@ -25,7 +25,7 @@
 #include "view.h"
 
 #define SPINS 2000
-#define SPINS_OVERSUBSCRIBED 20
+#define SPINS_OVERSUBSCRIBED 1
 #define YIELDS 100
 
 /* Room for the name of a condition or of one of its members. */
