@@ -17,6 +17,7 @@
 #include "look.h"
 #include "observe.h"
 #include "pld.h"
+#include "relax.h"
 #include "view.h"
 
 /* pld_signal_cell() of what pld_find_cell() has not found. */
@@ -79,6 +80,24 @@ static inline int pld_signal_cell(const char *op, const char *argument,
 static inline bool pld_arrived(const struct pld_wanted *cell)
 {
 	return pld_holds(cell, pld_value(cell)) && !pld_observed();
+}
+
+/* Spins before a wait begins in earnest, with a deadline; about a microsecond. */
+#define PLD_FIRST_SPINS 64
+
+/* pld_arrived() now, or so soon that a clock need not be read: a peer may be at it. */
+static inline bool pld_arrives(const struct pld_wanted *cell)
+{
+	if (pld_arrived(cell))
+		return true;
+	if (pld_observed() || cell->buffer->domain->oversubscribed)
+		return false;
+	for (int i = 0; i < PLD_FIRST_SPINS; i++) {
+		pld_relax();
+		if (pld_holds(cell, pld_value(cell)))
+			return true;
+	}
+	return false;
 }
 
 /*

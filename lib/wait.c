@@ -328,7 +328,8 @@ static int wait_for_one(const pld_view *signal, const pld_dims *offsets,
 	if (timeout_ns && *timeout_ns < 0)
 		return bad_timeout(op, *timeout_ns);
 	cell.buffer = signal->buffer;
-	if (pld_arrived(&cell))
+	/* A timeout of 0 looks once. */
+	if (timeout_ns && !*timeout_ns ? pld_arrived(&cell) : pld_arrives(&cell))
 		return 0;
 	return pld_wait_cell(op, signal, offsets, &cell,
 			     timeout_ns ? *timeout_ns

@@ -111,7 +111,7 @@ await(const struct row *row, const char *op, const pld_view *signal, int src,
 	};
 
 	PLD_TRY(pld_enter(row->buffer->domain, op));
-	return __builtin_expect(pld_arrived(&cell), 1)
+	return __builtin_expect(pld_arrives(&cell), 1)
 		       ? 0
 		       : wait_for(op, signal, src, number, &cell);
 }
