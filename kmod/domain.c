@@ -18,6 +18,7 @@
 #include "gfp.h"
 #include "ioctl.h"
 #include "trace.h"
+#include "wait.h"
 #include "window.h"
 
 /* Protects pld_domains, and keeps those in it from being freed. */
@@ -40,11 +41,14 @@ static void free_domain(struct pld_domain *domain)
 static void release_domain(struct kref *ref)
 {
 	struct pld_domain *domain = container_of(ref, struct pld_domain, ref);
+	u32 rank;
 
 	mutex_lock(&pld_domains_lock);
 	list_del(&domain->node);
 	mutex_unlock(&pld_domains_lock);
 
+	for (rank = 0; rank < domain->nr_ranks; rank++)
+		pld_recheck_end(&domain->ranks[rank]);
 	pld_windows_destroy(domain);
 	trace_pld_domain_destroy(domain->id, domain->nr_ranks);
 	free_domain(domain);
@@ -65,6 +69,7 @@ static int init_rank(struct pld_rank *rank, struct pld_device *device)
 	rank->device = device;
 	init_waitqueue_head(&rank->waiters);
 	init_waitqueue_head(&rank->pollers);
+	pld_recheck_init(rank);
 	rank->doorbell = (void *)get_zeroed_page(PLD_GFP);
 	return rank->doorbell ? 0 : -ENOMEM;
 }

@@ -27,6 +27,7 @@
 #ifndef PLD_SIM_DOMAIN_H
 #define PLD_SIM_DOMAIN_H
 
+#include <linux/hrtimer.h>
 #include <linux/kref.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
@@ -52,6 +53,9 @@ struct pld_rank {
 	wait_queue_head_t waiters;
 	u32 nr_waiters;		/* protected by waiters.lock */
 	u32 nr_rings;		/* the same; readers need no lock */
+	u32 nr_sleepers;	/* those that are no watches; the same */
+	bool rechecking;	/* the same: the timer is, or will be, there */
+	struct hrtimer recheck;	/* looks for sleepers */
 	wait_queue_head_t pollers;	/* of rank files */
 	struct pid *process;	/* that joined, by state_lock; a reference */
 };

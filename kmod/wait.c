@@ -34,8 +34,12 @@
  * Failure, and leaving, use the queue in the same way: state is changed first,
  * then all are woken, and a waiter looks after B.
  *
- * A change that nobody rings for, such as a DMA engine's, is seen because
- * sleepers look again every recheck_ms.
+ * A change that nobody rings for, such as a DMA engine's, is seen because a
+ * timer of the rank looks at the cells of its sleeping waits every recheck_ms.
+ * It runs on from one wait to the next, and a deadline that is far away has no
+ * timer of its own before it is near: to start and cancel one for each sleep
+ * costs about as much as all else that the wait does by itself, and more in
+ * virtual machines.
  */
 #include <linux/hrtimer.h>
 #include <linux/ktime.h>
@@ -46,6 +50,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
+#include "compat.h"
 #include "device.h"
 #include "domain.h"
 #include "gfp.h"
@@ -72,16 +77,81 @@ bool pld_waiter_wants(const struct pld_waiter *waiter,
 	return false;
 }
 
+/* Of no window: the key of a wake-up by the rank's timer, which no watch wants. */
+static struct pld_cell recheck_key = { .window = U32_MAX };
+
+/*
+ * Far enough for the rank's timer to come by before. Who has been told that it
+ * is not any more has a whole period left to start a timer.
+ */
+static bool is_far(ktime_t deadline)
+{
+	return recheck_ms &&
+	       deadline > ktime_add_ms(ktime_get(), 2ULL * recheck_ms);
+}
+
+static bool is_due(const struct pld_waiter *waiter)
+{
+	struct pld_look look;
+
+	return pld_waiter_look(waiter, &look) || !is_far(waiter->deadline);
+}
+
 static int wake_waiter(struct wait_queue_entry *entry, unsigned int mode,
 		       int sync, void *key)
 {
 	const struct pld_waiter *waiter =
 		container_of(entry, struct pld_waiter, entry);
 
-	/* No cell is named when the domain broke. */
-	if (key && !pld_waiter_wants(waiter, key))
+	if (key == &recheck_key) {
+		if (!is_due(waiter))
+			return 0;
+	} else if (key && !pld_waiter_wants(waiter, key)) {
+		/* No cell is named when the domain broke. */
 		return 0;
+	}
 	return autoremove_wake_function(entry, mode, sync, key);
+}
+
+static enum hrtimer_restart recheck(struct hrtimer *timer)
+{
+	struct pld_rank *rank = container_of(timer, struct pld_rank, recheck);
+	enum hrtimer_restart ret = HRTIMER_NORESTART;
+	unsigned long flags;
+
+	spin_lock_irqsave(&rank->waiters.lock, flags);
+	__wake_up_locked_key(&rank->waiters, TASK_NORMAL, &recheck_key);
+	rank->rechecking = rank->nr_sleepers;
+	if (rank->rechecking) {
+		hrtimer_set_expires_range_ns(timer, pld_next_look(KTIME_MAX),
+					     PLD_SLACK);
+		ret = HRTIMER_RESTART;
+	}
+	spin_unlock_irqrestore(&rank->waiters.lock, flags);
+	return ret;
+}
+
+void pld_recheck_init(struct pld_rank *rank)
+{
+	pld_hrtimer_setup(&rank->recheck, recheck, CLOCK_MONOTONIC,
+			  HRTIMER_MODE_ABS_SOFT);
+}
+
+/* Nobody waits, nor will. */
+void pld_recheck_end(struct pld_rank *rank)
+{
+	hrtimer_cancel(&rank->recheck);
+}
+
+static void begin_recheck(struct pld_rank *rank)
+{
+	lockdep_assert_held(&rank->waiters.lock);
+
+	if (!recheck_ms || rank->rechecking)
+		return;
+	rank->rechecking = true;
+	hrtimer_start_range_ns(&rank->recheck, pld_next_look(KTIME_MAX),
+			       PLD_SLACK, HRTIMER_MODE_ABS_SOFT);
 }
 
 void pld_add_waiters(struct pld_rank *rank, int nr)
@@ -93,10 +163,20 @@ void pld_add_waiters(struct pld_rank *rank, int nr)
 	atomic_add(nr, &rank->device->waiters);
 }
 
-static void add_waiters(struct pld_rank *rank, int nr)
+static void add_sleeper(struct pld_rank *rank)
 {
 	spin_lock_irq(&rank->waiters.lock);
-	pld_add_waiters(rank, nr);
+	rank->nr_sleepers++;
+	pld_add_waiters(rank, 1);
+	begin_recheck(rank);
+	spin_unlock_irq(&rank->waiters.lock);
+}
+
+static void remove_sleeper(struct pld_rank *rank)
+{
+	spin_lock_irq(&rank->waiters.lock);
+	rank->nr_sleepers--;
+	pld_add_waiters(rank, -1);
 	spin_unlock_irq(&rank->waiters.lock);
 }
 
@@ -136,10 +216,12 @@ ktime_t pld_next_look(ktime_t deadline)
 
 static void sleep_until(ktime_t deadline)
 {
-	ktime_t until = pld_next_look(deadline);
-
-	schedule_hrtimeout_range_clock(&until, PLD_SLACK, HRTIMER_MODE_ABS,
-				       CLOCK_MONOTONIC);
+	if (is_far(deadline))
+		schedule();
+	else
+		schedule_hrtimeout_range_clock(&deadline, PLD_SLACK,
+					       HRTIMER_MODE_ABS,
+					       CLOCK_MONOTONIC);
 }
 
 int pld_waiter_check(const struct pld_waiter *waiter,
@@ -164,7 +246,7 @@ static int check_wait(const struct pld_member *member,
 		      struct pld_sim_wait *args)
 {
 	struct pld_look look;
-	int ret = pld_waiter_check(waiter, member, args->deadline_ns, &look);
+	int ret = pld_waiter_check(waiter, member, waiter->deadline, &look);
 
 	args->index = look.index;
 	args->value = look.value;
@@ -193,7 +275,11 @@ static int wait_loop(const struct pld_member *member, struct pld_rank *rank,
 			ret = -ERESTARTSYS;
 			break;
 		}
-		sleep_until(args->deadline_ns);
+		sleep_until(waiter->deadline);
+		/* Mostly what woke it decides: it need not enter once more. */
+		ret = check_wait(member, rank, waiter, args);
+		if (ret <= 0)
+			break;
 	}
 	finish_wait(&rank->waiters, &waiter->entry);
 	return ret;
@@ -215,13 +301,15 @@ static int wait_for_cells(const struct pld_member *member,
 	struct pld_rank *rank = &member->domain->ranks[member->rank];
 	int ret;
 
+	waiter->bell = args->bell;
+	waiter->deadline = args->deadline_ns;
 	pld_waiter_trace(waiter, member);
 	atomic64_inc(&rank->device->waits);
-	add_waiters(rank, 1);
+	add_sleeper(rank);
 	/* Barrier A. */
 	smp_mb();
 	ret = wait_loop(member, rank, waiter, args);
-	add_waiters(rank, -1);
+	remove_sleeper(rank);
 	trace_pld_wait_end(member->domain->id, member->rank,
 			   &waiter->wanted[args->index].cell, args->value, ret);
 	return ret;
@@ -277,11 +365,41 @@ static int take_condition(const struct pld_member *member,
 	return 0;
 }
 
-void pld_waiter_free(struct pld_waiter *waiter)
+static void put_conditions(struct pld_waiter *waiter)
 {
 	while (waiter->nr)
 		pld_window_put(waiter->wanted[--waiter->nr].memory);
+}
+
+void pld_waiter_free(struct pld_waiter *waiter)
+{
+	put_conditions(waiter);
 	kfree(waiter);
+}
+
+/* @waiter has room for @nr conditions. */
+static int init_waiter(struct pld_waiter *waiter,
+		       const struct pld_member *member, u32 flags,
+		       const struct pld_sim_condition *conditions, u32 nr)
+{
+	int ret;
+
+	*waiter = (struct pld_waiter){
+		.flags = flags,
+		.since_ns = ktime_get_ns(),
+	};
+	init_wait_entry(&waiter->entry, 0);
+	waiter->entry.func = wake_waiter;
+	while (waiter->nr < nr) {
+		ret = take_condition(member, &conditions[waiter->nr],
+				     &waiter->wanted[waiter->nr]);
+		if (ret) {
+			put_conditions(waiter);
+			return ret;
+		}
+		waiter->nr++;
+	}
+	return 0;
 }
 
 static struct pld_waiter *
@@ -291,38 +409,15 @@ create_waiter(const struct pld_member *member, u32 flags,
 	struct pld_waiter *waiter;
 	int ret;
 
-	waiter = kzalloc(struct_size(waiter, wanted, nr), PLD_GFP);
+	waiter = kmalloc(struct_size(waiter, wanted, nr), PLD_GFP);
 	if (!waiter)
 		return ERR_PTR(-ENOMEM);
-	init_wait_entry(&waiter->entry, 0);
-	waiter->entry.func = wake_waiter;
-	waiter->flags = flags;
-	waiter->since_ns = ktime_get_ns();
-	while (waiter->nr < nr) {
-		ret = take_condition(member, &conditions[waiter->nr],
-				     &waiter->wanted[waiter->nr]);
-		if (ret) {
-			pld_waiter_free(waiter);
-			return ERR_PTR(ret);
-		}
-		waiter->nr++;
+	ret = init_waiter(waiter, member, flags, conditions, nr);
+	if (ret) {
+		kfree(waiter);
+		return ERR_PTR(ret);
 	}
 	return waiter;
-}
-
-static struct pld_waiter *one_waiter(const struct pld_member *member,
-				     const struct pld_sim_wait *args)
-{
-	struct pld_sim_condition condition = {
-		.offset = args->offset,
-		.window = args->window,
-		.cmp = args->cmp,
-		.expected = args->expected,
-	};
-
-	if (args->conditions)
-		return ERR_PTR(-EINVAL);
-	return create_waiter(member, args->flags, &condition, 1);
 }
 
 struct pld_waiter *pld_waiter_create(const struct pld_member *member, u32 flags,
@@ -342,19 +437,53 @@ struct pld_waiter *pld_waiter_create(const struct pld_member *member, u32 flags,
 	return waiter;
 }
 
-static struct pld_waiter *several_waiter(const struct pld_member *member,
-					 const struct pld_sim_wait *args)
+static int wait_for_several(struct pld_call *call)
 {
+	struct pld_sim_wait *args = &call->args.wait;
+	struct pld_waiter *waiter;
+	int ret;
+
 	if (args->offset || args->window || args->cmp || args->expected)
-		return ERR_PTR(-EINVAL);
-	return pld_waiter_create(member, args->flags, args->conditions,
-				 args->nr_conditions);
+		return -EINVAL;
+	waiter = pld_waiter_create(call->member, args->flags, args->conditions,
+				   args->nr_conditions);
+	if (IS_ERR(waiter))
+		return PTR_ERR(waiter);
+	ret = wait_for_cells(call->member, waiter, args);
+	pld_waiter_free(waiter);
+	return ret;
+}
+
+/* Most waits. Nothing is allocated for it. */
+static int wait_for_one(struct pld_call *call)
+{
+	struct pld_sim_wait *args = &call->args.wait;
+	struct pld_sim_condition condition = {
+		.offset = args->offset,
+		.window = args->window,
+		.cmp = args->cmp,
+		.expected = args->expected,
+	};
+	union {
+		struct pld_waiter waiter;
+		u8 room[sizeof(struct pld_waiter) + sizeof(struct pld_wanted)];
+	} one;
+	int ret;
+
+	if (args->conditions)
+		return -EINVAL;
+	ret = init_waiter(&one.waiter, call->member, args->flags, &condition,
+			  1);
+	if (ret)
+		return ret;
+	ret = wait_for_cells(call->member, &one.waiter, args);
+	put_conditions(&one.waiter);
+	return ret;
 }
 
 int pld_ioctl_wait(struct pld_call *call)
 {
-	struct pld_sim_wait *args = &call->args.wait;
-	struct pld_waiter *waiter;
+	const struct pld_sim_wait *args = &call->args.wait;
 	int ret;
 
 	ret = pld_domain_error(call->domain);
@@ -362,16 +491,8 @@ int pld_ioctl_wait(struct pld_call *call)
 		return ret;
 	if (args->__reserved || (args->bell && !(args->flags & PLD_WAIT_BELL)))
 		return -EINVAL;
-	if (args->nr_conditions)
-		waiter = several_waiter(call->member, args);
-	else
-		waiter = one_waiter(call->member, args);
-	if (IS_ERR(waiter))
-		return PTR_ERR(waiter);
-	waiter->bell = args->bell;
-	ret = wait_for_cells(call->member, waiter, args);
-	pld_waiter_free(waiter);
-	return ret;
+	return args->nr_conditions ? wait_for_several(call) :
+				     wait_for_one(call);
 }
 
 static void advance_bell(struct pld_rank *rank)

@@ -38,7 +38,8 @@ struct pld_waiter {
 	struct wait_queue_entry entry;
 	u64 since_ns;	/* CLOCK_MONOTONIC, when it came to the kernel */
 	u32 flags;	/* enum pld_sim_wait_flags */
-	u32 bell;
+	u32 bell;	/* this and the next: of waits, not of watches */
+	ktime_t deadline;
 	u32 nr;
 	struct pld_wanted wanted[];
 };
@@ -63,8 +64,11 @@ bool pld_waiter_look(const struct pld_waiter *waiter, struct pld_look *look);
 int pld_waiter_check(const struct pld_waiter *waiter,
 		     const struct pld_member *member, ktime_t deadline,
 		     struct pld_look *look);
-/* When one who waits looks without having been rung for. */
+/* When a watch looks without having been rung for. */
 ktime_t pld_next_look(ktime_t deadline);
+/* The timer that looks for waits. */
+void pld_recheck_init(struct pld_rank *rank);
+void pld_recheck_end(struct pld_rank *rank);
 void pld_waiter_trace(const struct pld_waiter *waiter,
 		      const struct pld_member *member);
 

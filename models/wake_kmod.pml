@@ -213,6 +213,23 @@ proctype watcher()
 	returned = true
 }
 #else
+/* In the loop that it ends. */
+inline check_wait()
+{
+	look(round);
+	broken = load(REASON);
+	if
+	:: satisfied || broken -> break
+	:: else
+	fi;
+#ifdef STOP
+	if
+	:: load(RINGS) != bell -> break
+	:: else
+	fi
+#endif
+}
+
 /* kmod/wait.c: wait_for_cells(), wait_loop(), within lib's kmod_block() */
 proctype waiter()
 {
@@ -268,19 +285,7 @@ again:
 #endif
 		   unlock(RANK_0);
 #endif
-		   /* check_wait() */
-		   look(round);
-		   broken = load(REASON);
-		   if
-		   :: satisfied || broken -> break
-		   :: else
-		   fi;
-#ifdef STOP
-		   if
-		   :: load(RINGS) != bell -> break
-		   :: else
-		   fi;
-#endif
+		   check_wait();
 #ifdef MUTANT_RAISED_LATE
 		   if
 		   :: !raised -> add_waiters(1); raised = true
@@ -296,7 +301,8 @@ again:
 #endif
 		   /* schedule() */
 		   fence(RANK_0);
-		   !load(SLEEPING)
+		   !load(SLEEPING);
+		   check_wait()
 		od;
 		/* finish_wait() */
 		store(RANK_0, SLEEPING, 0);
