@@ -271,6 +271,9 @@ check-signals:
 bench: tools
 	$(Q)scripts/bench.sh
 
+bench-guest:
+	$(Q)KERNELS='$(KERNELS)' scripts/bench-guest.sh
+
 demo:
 	$(Q)HOST='$(HOST)' scripts/demo.sh
 
@@ -418,7 +421,7 @@ clean:
 	$(Q)cd '$(O)' 2>/dev/null && rm -rf obj tools examples libpld.* modules-* \
 		libpld-drm.* test-modules-* selftests kselftest_install check \
 		vm-logs man deb check-deb.log check-debug \
-		check-races bench || true
+		check-races bench bench-guest || true
 	$(Q)rm -f $(TOOLS) pld_sim.ko
 
 # Kbuild leaves its objects beside the sources when it is called directly.
@@ -436,7 +439,7 @@ FORCE:
 .DELETE_ON_ERROR:
 .PHONY: all userland lib tools modules_if_possible modules_build modules \
 	modules_install test_modules selftests selftests_install kselftest check demo \
-	setup check-debug check-races check-storms bench no_drm deb check-deb \
+	setup check-debug check-races check-storms bench bench-guest no_drm deb check-deb \
 	man install install_drm uninstall clean distclean help FORCE \
 	check-models check-signals
 
@@ -463,6 +466,8 @@ FORCE:
 #                    second, in a virtual machine 100
 #   bench            the allgather beside OpenMPI, MPICH and OpenSHMEM, and more
 #                    (as root, installs them; takes some minutes)
+#   bench-guest      the module's wait and ring beside a futex, in virtual machines
+#                    (KERNELS="6.12 6.1"; takes some minutes)
 #   fuzz             random programs of the module's calls, for MINUTES=30, on
 #                    the kernel with KASAN and more
 #   fuzz-user        random bytes for what reads some in user space, for
