@@ -93,7 +93,7 @@ static int call_wait(world *w)
 {
 	return sim_wait(w->rank, w->small.window, 0, PLD_SIM_CMP_GE, 0, 0, NULL);
 }
-CALL(wait, 3);
+CALL(wait, 2);
 
 static int call_wait_several(world *w)
 {
