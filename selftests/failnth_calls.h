@@ -277,7 +277,7 @@ static int call_wait_imported(world *w)
 	return sim_wait(w->rank, w->win.window, 0, PLD_SIM_CMP_GE, INT32_MIN, 0,
 			NULL);
 }
-CALL(wait_imported, 3, .prepare = prepare_imported, .undo = undo_free);
+CALL(wait_imported, 2, .prepare = prepare_imported, .undo = undo_free);
 
 static void undo_arm(world *w, int ret)
 {
