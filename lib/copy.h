@@ -17,7 +17,7 @@
  * share. memcpy() has such a bound too, which it computes from what the processor says
  * of its caches; virtual processors say what they like.
  */
-#define PLD_PAST_CACHES ((size_t)4 << 20)
+#define PLD_PAST_CACHES ((size_t)8 << 20)
 
 /*
  * From 2112 bytes on the C library's memcpy() is the string instruction where the

@@ -15,7 +15,7 @@
 #define LAST_DTYPE PLD_UINT8
 #define BYTES 2048
 #define SEED_TENSOR 100
-#define LONG (4 << 20)
+#define LONG (8 << 20)
 #define LONG_WINDOW (LONG + 256)
 
 struct putter {
@@ -544,7 +544,10 @@ static int everybody_looks(pld_domain *domain, void *buffer)
 	return 0;
 }
 
-/* So long that they are written past the caches, or nearly; at odd places too. */
+/*
+ * So long that they are written past the caches, or nearly; at odd places too, and a
+ * little further in their page than where they come from.
+ */
 static const struct {
 	int64_t bytes;
 	int64_t to;
@@ -553,10 +556,7 @@ static const struct {
 	{ LONG - 1, 1, 0 },
 	{ LONG, 0, 0 },
 	{ LONG, 63, 5 },
-	{ LONG + 77, 130, 64 },
-	/* A little further in their page than where they come from. */
 	{ 2049, 1, 0 },
-	{ LONG - 3, 36, 5 },
 };
 
 struct long_buffers {
