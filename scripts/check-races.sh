@@ -13,7 +13,7 @@ unset MAKEFLAGS MFLAGS CFLAGS CPPFLAGS LDFLAGS CC KDIR DESTDIR PREFIX
 MINUTES=${MINUTES:-5}
 kernel=6.12-races
 work=$O/check-races
-tests="several poll eventfd events death wait fence ranks dmabuf
+tests="several poll eventfd events death wait fence dmabuf
 	dmabuf_export dmabuf_import lib_threads lib_property lib_waiter
 	lib_waiter_end lib_waiter_loops lib_launch lib_allgather"
 
