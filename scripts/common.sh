@@ -14,6 +14,22 @@ PLD_CACHE=${PLD_CACHE:-${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/pld-sim}
 # The kernels that the module is built for and tested on.
 PLD_KERNELS="6.1 6.12"
 
+# What of Debian's modules the guests have: two DRM drivers, of which one has nothing
+# but memory and the other syncobj, and its bus, which is a module in 6.1.
+PLD_MODULES="vgem virtio_pci virtio-gpu"
+
+# cached 6.1|6.12|source: is it there, with all modules?
+cached()
+{
+	local folder
+
+	folder=$(readlink "$PLD_CACHE/$1") && [ -d "$PLD_CACHE/$folder" ] || return 1
+	case $1 in
+	source) ;;
+	*) [ "${folder##*_}" = "${PLD_MODULES// /+}" ] ;;
+	esac
+}
+
 # What no test may make the kernel say.
 PLD_SPLATS=$PLD_TOP/scripts/kernel-log-splats
 

@@ -7,11 +7,11 @@
 # cache ($PLD_CACHE). Nothing is installed: a kernel package that is installed
 # would put itself into the boot loader of this machine.
 #
-#   $PLD_CACHE/6.1 -> <release>_<package version>/
+#   $PLD_CACHE/6.1 -> <release>_<package version>_<modules>/
 #	build		configured headers, a KDIR for building modules
 #	vmlinux		the kernel, unpacked so that a guest starts sooner
 #	release		what `uname -r` says in it
-#	modules/	vgem and what it needs, and modules.dep
+#	modules/	$PLD_MODULES and what they need
 #   $PLD_CACHE/source -> source_<package version>/
 #	tools/testing/selftests, scripts/checkpatch.pl, LICENSES
 #
@@ -20,7 +20,6 @@
 
 . "$(dirname -- "$0")/common.sh"
 
-MODULES=vgem
 
 # candidate PACKAGE: prints the version that apt would install.
 candidate()
@@ -120,7 +119,7 @@ unpack_image()
 	tar -xOf image.tar "./boot/vmlinuz-$release" > vmlinuz
 	unpack_vmlinux vmlinuz
 	mkdir modules
-	for name in $MODULES; do
+	for name in $PLD_MODULES; do
 		take_module "$name" image.tar
 	done
 	rm image.tar files vmlinuz
@@ -158,7 +157,7 @@ fetch_kernel()
 	unpack_headers "$release"
 	unpack_image "$release"
 	echo "$release" > release
-	publish "$series" "${release}_$(candidate "$image")"
+	publish "$series" "${release}_$(candidate "$image")_${PLD_MODULES// /+}"
 }
 
 fetch_source()
@@ -194,7 +193,7 @@ trap 'if [ -n "$work" ]; then cd /; rm -rf "$work"; fi' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 for what in "$@"; do
-	[ ! -e "$PLD_CACHE/$what/." ] || continue
+	! cached "$what" || continue
 	work=$(mktemp -d "$PLD_CACHE/unpack.XXXXXX")
 	chmod 755 "$work"
 	cd "$work"

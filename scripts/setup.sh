@@ -96,7 +96,7 @@ command -v apt-get >/dev/null ||
 missing=$(missing_packages)
 wanted=
 for what in "$@"; do
-	[ -e "$PLD_CACHE/$what/." ] || wanted+=" $what"
+	cached "$what" || wanted+=" $what"
 done
 if [ -n "$missing$wanted" ]; then
 	say "  UPDATE  package lists"

@@ -43,8 +43,9 @@ static inline uint32_t gem_create(int drm, size_t bytes)
 	uint32_t handle, pitch;
 	uint64_t size;
 
-	return drmModeCreateDumbBuffer(drm, GEM_ROW, (uint32_t)(bytes / GEM_ROW),
-				       8, 0, &handle, &pitch, &size)
+	return drmModeCreateDumbBuffer(drm, GEM_ROW / 4,
+				       (uint32_t)(bytes / GEM_ROW), 32, 0,
+				       &handle, &pitch, &size)
 		       ? 0
 		       : handle;
 }

@@ -16,6 +16,7 @@
 
 #include "pld_counters.h"
 #include "pld_watched.h"
+#include "virtio_gpu.h"
 
 FIXTURE(fence)
 {
@@ -391,20 +392,15 @@ TEST_F(fence, drm_syncobj_takes_it)
 	};
 	struct drm_syncobj_wait wait = { .count_handles = 1 };
 	struct drm_get_cap cap = { .capability = DRM_CAP_SYNCOBJ };
-	int card, i;
+	bool loaded = virtio_gpu_load();
+	int card = open_card("virtio_gpu");
 
-	for (i = 0; i < 16; i++) {
-		char path[32];
-
-		snprintf(path, sizeof(path), "/dev/dri/card%d", i);
-		card = open(path, O_RDWR | O_CLOEXEC);
-		if (card >= 0 && !ioctl(card, DRM_IOCTL_GET_CAP, &cap) &&
-		    cap.value)
-			break;
+	if (card < 0 || ioctl(card, DRM_IOCTL_GET_CAP, &cap) || !cap.value) {
 		close(card);
-	}
-	if (i == 16)
+		if (loaded)
+			EXPECT_TRUE(virtio_gpu_unload());
 		SKIP(return, "there is no DRM driver with syncobj");
+	}
 	ASSERT_EQ(0, ioctl(card, DRM_IOCTL_SYNCOBJ_CREATE, &create));
 	import.handle = create.handle;
 	import.fd = fence_of(self, 0, 1);
@@ -418,6 +414,8 @@ TEST_F(fence, drm_syncobj_takes_it)
 	EXPECT_EQ(0, ioctl(card, DRM_IOCTL_SYNCOBJ_WAIT, &wait));
 	close(import.fd);
 	close(card);
+	if (loaded)
+		EXPECT_TRUE(virtio_gpu_unload());
 }
 #endif
 
