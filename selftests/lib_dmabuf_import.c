@@ -628,6 +628,8 @@ TEST_F(import, what_drivers_lack_is_told)
 		  "pld_signal_import: the dma-buf fds[1] cannot be mapped by a process" },
 		{ TEST_MAP_FAILS, -EIO,
 		  "pld_signal_import: the dma-buf fds[1] cannot be mapped by the device of rank 1" },
+		{ TEST_PEER2PEER, -EIO,
+		  "pld_signal_import: the dma-buf fds[1] cannot be mapped by the device of rank 1" },
 		{ TEST_NO_VMAP, -ENXIO, UNSEEN("fds[1]") },
 	};
 	bool kmod = !strcmp(pld_domain_platform(self->domain), "kmod");

@@ -44,7 +44,8 @@ PLD_API int pld_window_export(pld_window_buffer *buffer, int rank,
  * Refused, with a message that names the rank: -EBADF: a descriptor that is not
  * open. -EINVAL: not a dma-buf. -ERANGE: smaller or larger than bytes, rounded up to
  * pages. -EACCES: can only be read. -ENODEV: a process cannot map it. Platform kmod
- * also: -EIO: its driver does not map it for the rank's device. -ENXIO: as a
+ * also: -EIO: its driver does not map it for the rank's device, as memory without
+ * struct pages that it cannot move. -ENXIO: as a
  * signal: the kernel cannot see it, and so not wait for its cells. (A wait for a
  * cell of such a data buffer fails with the same.)
  */

@@ -58,6 +58,9 @@ static struct sg_table *test_map(struct dma_buf_attachment *attachment,
 
 	if (buffer->flags & TEST_MAP_FAILS)
 		return ERR_PTR(-EINVAL);
+	/* As GPU drivers do with memory of theirs that they cannot move. */
+	if ((buffer->flags & TEST_PEER2PEER) && !attachment->peer2peer)
+		return ERR_PTR(-EOPNOTSUPP);
 	sgt = kzalloc(sizeof(*sgt), GFP_KERNEL);
 	if (!sgt || sg_alloc_table(sgt, 1, GFP_KERNEL)) {
 		kfree(sgt);

@@ -17,6 +17,7 @@ enum {
 	TEST_NO_VMAP = 1 << 4, /* has no vmap operation */
 	TEST_VMAP_IOMEM = 1 << 5, /* says that it is I/O memory */
 	TEST_END_FAILS = 1 << 6, /* the end of access by the CPU */
+	TEST_PEER2PEER = 1 << 7, /* without struct pages: for DMA by peers only */
 };
 
 /**
