@@ -85,8 +85,7 @@ static inline void load_run(pld_tile *tile, const pld_dims *shape,
 			    const struct pld_run *run)
 {
 	set_shape(tile, shape, shape, dtype);
-	/* What the tile is loaded for reads it next: not past the caches. */
-	pld_copy(tile->data, data + run->before, run->bytes, 0);
+	pld_copy(tile->data, data + run->before, run->bytes, run->bytes);
 }
 
 /* Makes the tile hold that shape, dense, of which valid is to be filled. */

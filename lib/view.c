@@ -142,24 +142,39 @@ int pld_window(pld_window_buffer *buffer, pld_dims shape, pld_dtype dtype,
 	return 0;
 }
 
-int pld_tensor_init(pld_tensor *tensor, void *data, pld_dims shape,
-		    pld_dtype dtype)
+/* A dense view of the caller's memory. */
+static int init(const char *op, pld_view *view, const char *argument,
+		pld_kind kind, void *data, const pld_dims *shape,
+		pld_dtype dtype)
 {
 	size_t bytes;
 
-	if (!tensor || !data)
-		return pld_error(EINVAL,
-				 "pld_tensor_init: tensor and data must not be NULL");
-	PLD_TRY(pld_dims_bytes("pld_tensor_init", &shape, dtype, &bytes));
-	*tensor = (pld_view){
-		.kind = PLD_TENSOR,
+	if (!view || !data)
+		return pld_error(EINVAL, "%s: %s and data must not be NULL", op,
+				 argument);
+	PLD_TRY(pld_dims_bytes(op, shape, dtype, &bytes));
+	*view = (pld_view){
+		.kind = kind,
 		.dtype = dtype,
-		.shape = shape,
+		.shape = *shape,
 		.data = data,
 		.bytes = bytes,
 	};
-	pld_dims_strides(&shape, 1, tensor->stride);
+	pld_dims_strides(shape, 1, view->stride);
 	return 0;
+}
+
+int pld_tensor_init(pld_tensor *tensor, void *data, pld_dims shape,
+		    pld_dtype dtype)
+{
+	return init("pld_tensor_init", tensor, "tensor", PLD_TENSOR, data,
+		    &shape, dtype);
+}
+
+int pld_tile_init(pld_tile *tile, void *data, pld_dims shape, pld_dtype dtype)
+{
+	return init("pld_tile_init", tile, "tile", PLD_TILE, data, &shape,
+		    dtype);
 }
 
 int pld_slice(const pld_view *view, pld_dims offsets, pld_dims shape,
@@ -217,14 +232,19 @@ int pld_tile_alloc(pld_tile *tile, size_t bytes)
 		return pld_error(ENOMEM,
 				 "pld_tile_alloc: no memory for a tile of %zu bytes",
 				 bytes);
-	*tile = (pld_view){ .kind = PLD_TILE, .data = data, .bytes = bytes };
+	*tile = (pld_view){
+		.kind = PLD_TILE,
+		.data = data,
+		.bytes = bytes,
+		.allocated = data,
+	};
 	return 0;
 }
 
 void pld_tile_free(pld_tile *tile)
 {
 	if (tile && tile->kind == PLD_TILE) {
-		free(tile->data);
+		free(tile->allocated);
 		memset(tile, 0, sizeof(*tile));
 	}
 }

@@ -79,6 +79,13 @@ odd_addresses()
 		-e 18 --offset 3 --csv && none_is_wrong 4
 }
 
+# Slices of 33 bytes in pieces of 8.
+hand_through_a_tile()
+{
+	runs -d 0,1,2 -o allgather-hand -t int8 -b 99 -e 99 --tile 8 --csv &&
+		none_is_wrong 1
+}
+
 # Of 3 ranks in whole elements of 4 bytes, each once.
 sizes_are_of_all_ranks()
 {
@@ -285,7 +292,7 @@ only_words()
 }
 
 # What depends on the platform; the rest is the same on all, and slow in a guest.
-if [ "$PLD_PLATFORM" = kmod ]; then plan 5; else plan 20; fi
+if [ "$PLD_PLATFORM" = kmod ]; then plan 5; else plan 21; fi
 check every_operation_is_right every_operation_is_right int8
 check sizes_are_of_all_ranks_in_whole_elements sizes_are_of_all_ranks
 check table_has_the_columns_of_nccl_tests columns
@@ -298,6 +305,7 @@ check wrong_elements_of_hand_are_counted wrong_elements_are_counted \
 check without_a_check_nothing_is_counted nothing_is_counted_unchecked
 check every_type_is_right every_type_is_right
 check odd_addresses_are_right odd_addresses
+check hand_through_a_tile_is_right hand_through_a_tile
 check sizes_of_osu_are_of_one_rank sizes_of_osu_are_of_one_rank
 check suffixes_are_powers_of_1024 suffixes_are_powers_of_1024
 check bandwidths_follow_from_size_and_time formulas

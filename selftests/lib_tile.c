@@ -510,6 +510,50 @@ TEST(tile_of_nothing_is_refused)
 	pld_tile_free(NULL);
 }
 
+TEST(tile_over_nothing_is_refused)
+{
+	static const char message[] =
+		"pld_tile_init: tile and data must not be NULL";
+	int16_t numbers[6];
+	pld_tile tile;
+
+	EXPECT_REFUSED(-EINVAL, message,
+		       pld_tile_init(NULL, numbers, PLD_SHAPE(6), PLD_INT16));
+	EXPECT_REFUSED(-EINVAL, message,
+		       pld_tile_init(&tile, NULL, PLD_SHAPE(6), PLD_INT16));
+	EXPECT_REFUSED(-EINVAL, "pld_tile_init: shape is [0], wanted every dimension positive",
+		       pld_tile_init(&tile, numbers, PLD_SHAPE(0), PLD_INT16));
+}
+
+TEST(tile_over_memory_of_the_callers)
+{
+	int16_t numbers[] = { 1, 2, 3, 4, 5, 6 }, into[6] = { 0 };
+	pld_tensor tensor;
+	pld_tile tile;
+
+	ASSERT_EQ(0,
+		  pld_tensor_init(&tensor, numbers, PLD_SHAPE(2, 3), PLD_INT16));
+	/* It is filled: what it holds is stored as it is. */
+	ASSERT_EQ(0, pld_tile_init(&tile, into, PLD_SHAPE(1, 2), PLD_INT16));
+	into[0] = 7;
+	into[1] = 8;
+	EXPECT_EQ(0, pld_store(&tile, PLD_AT(1, 1), &tensor));
+	EXPECT_EQ(4, numbers[3]);
+	EXPECT_EQ(7, numbers[4]);
+	EXPECT_EQ(8, numbers[5]);
+	/* A load fills it, and no more than it has room for. */
+	EXPECT_EQ(0, pld_load(&tensor, PLD_AT(0, 1), PLD_SHAPE(1, 2), &tile));
+	EXPECT_EQ(2, into[0]);
+	EXPECT_EQ(3, into[1]);
+	EXPECT_REFUSED(-ENOSPC, "pl.load: 6 bytes do not fit the tile of 4",
+		       pld_load(&tensor, PLD_AT(0, 0), PLD_SHAPE(1, 3), &tile));
+	EXPECT_EQ(0, into[2]);
+	/* Freeing it leaves the memory. */
+	pld_tile_free(&tile);
+	EXPECT_EQ(NULL, tile.data);
+	EXPECT_EQ(3, into[1]);
+}
+
 TEST(tensors_need_no_domain)
 {
 	int16_t numbers[] = { 1, 2, 3, 4, 5, 6 };

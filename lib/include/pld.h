@@ -125,8 +125,8 @@ typedef struct pld_domain pld_domain;
 typedef struct pld_window_buffer pld_window_buffer;
 
 /**
- * A typed view of memory. Made by pld_tensor_init, pld_window and
- * pld_tile_alloc; the three kinds have names of their own below, and an
+ * A typed view of memory. Made by pld_tensor_init, pld_window, pld_tile_alloc and
+ * pld_tile_init; the three kinds have names of their own below, and an
  * operation that is given the wrong kind refuses it and says so.
  */
 typedef struct pld_view {
@@ -138,6 +138,7 @@ typedef struct pld_view {
 	size_t bytes; /* of memory behind data */
 	pld_window_buffer *buffer; /* of a DistributedTensor, else NULL */
 	pld_dims valid_shape; /* of a Tile: how much of shape holds data */
+	void *allocated; /* by pld_tile_alloc, else NULL */
 	const char *name; /* in a trace; the caller may set it */
 } pld_view;
 
@@ -332,7 +333,16 @@ PLD_API int pld_set_strides(pld_view *view, pld_dims strides);
 
 /** A tile of that many bytes; what it holds is set by the load into it. */
 PLD_API int pld_tile_alloc(pld_tile *tile, size_t bytes);
+/** Frees what pld_tile_alloc made; the memory under pld_tile_init's is left alone. */
 PLD_API void pld_tile_free(pld_tile *tile);
+
+/**
+ * A tile over memory that the caller owns, and that it holds as that shape of
+ * dtype: a store writes from there, a load or remote_load reads straight to there,
+ * where a device's tile would take another copy.
+ */
+PLD_API int pld_tile_init(pld_tile *tile, void *data, pld_dims shape,
+			  pld_dtype dtype);
 
 /* ---- local data movement ---- */
 

@@ -9,13 +9,66 @@ static int64_t least(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
+/* The own slice into the own window, through the tile piece by piece. */
+static int stage(const pld_tensor *x, const pld_distributed_tensor *data,
+		 int my_rank, pld_tile *tile)
+{
+	int64_t size = x->shape.n[1];
+	int64_t piece = (int64_t)tile->bytes / pld_dtype_size(x->dtype);
+
+	for (int64_t at = 0; at < size; at += piece) {
+		pld_dims shape = PLD_SHAPE(1, least(piece, size - at));
+
+		PLD_TRY(pld_load(x, PLD_AT(0, at), shape, tile));
+		PLD_TRY(pld_store(tile, PLD_AT(my_rank, at), data));
+	}
+	return 0;
+}
+
+static int stage_direct(const pld_tensor *x, const pld_distributed_tensor *data,
+			int my_rank)
+{
+	pld_tile tile;
+
+	PLD_TRY(pld_tile_init(&tile, x->data, x->shape, x->dtype));
+	return pld_store(&tile, PLD_AT(my_rank, 0), data);
+}
+
+/* A peer's slice into its place in y, through the tile piece by piece. */
+static int pull(const pld_distributed_tensor *data, int peer,
+		const pld_tensor *y, pld_tile *tile)
+{
+	int64_t size = data->shape.n[1];
+	int64_t piece = (int64_t)tile->bytes / pld_dtype_size(data->dtype);
+
+	for (int64_t at = 0; at < size; at += piece) {
+		pld_dims shape = PLD_SHAPE(1, least(piece, size - at));
+
+		PLD_TRY(pld_tile_remote_load(data, peer, PLD_AT(peer, at),
+					     shape, tile));
+		PLD_TRY(pld_store(tile, PLD_AT(0, peer * size + at), y));
+	}
+	return 0;
+}
+
+static int pull_direct(const pld_distributed_tensor *data, int peer,
+		       const pld_tensor *y)
+{
+	int64_t size = data->shape.n[1];
+	pld_dims shape = PLD_SHAPE(1, size);
+	char *place = (char *)y->data +
+		      peer * size * (int64_t)pld_dtype_size(y->dtype);
+	pld_tile tile;
+
+	PLD_TRY(pld_tile_init(&tile, place, shape, y->dtype));
+	return pld_tile_remote_load(data, peer, PLD_AT(peer, 0), shape, &tile);
+}
+
 int allgather_hand(const pld_tensor *x, const pld_tensor *y,
 		   const pld_distributed_tensor *data,
 		   const pld_distributed_tensor *signal, pld_tile *tile,
 		   int round)
 {
-	int64_t size = x->shape.n[1];
-	int64_t piece = (int64_t)tile->bytes / pld_dtype_size(x->dtype);
 	pld_domain *ctx;
 	int my_rank, nranks;
 
@@ -23,13 +76,8 @@ int allgather_hand(const pld_tensor *x, const pld_tensor *y,
 	my_rank = pld_rank(ctx);
 	nranks = pld_nranks(ctx);
 
-	/* Stage: the own slice into the own window, piece by piece. */
-	for (int64_t at = 0; at < size; at += piece) {
-		pld_dims shape = PLD_SHAPE(1, least(piece, size - at));
-
-		PLD_TRY(pld_load(x, PLD_AT(0, at), shape, tile));
-		PLD_TRY(pld_store(tile, PLD_AT(my_rank, at), data));
-	}
+	PLD_TRY(tile ? stage(x, data, my_rank, tile)
+		     : stage_direct(x, data, my_rank));
 
 	/* Barrier: every slice is staged. */
 	for (int peer = 0; peer < nranks; peer++)
@@ -46,13 +94,8 @@ int allgather_hand(const pld_tensor *x, const pld_tensor *y,
 	for (int i = 1; i <= nranks; i++) {
 		int peer = (my_rank + i) % nranks;
 
-		for (int64_t at = 0; at < size; at += piece) {
-			pld_dims shape = PLD_SHAPE(1, least(piece, size - at));
-
-			PLD_TRY(pld_tile_remote_load(data, peer, PLD_AT(peer, at),
-						     shape, tile));
-			PLD_TRY(pld_store(tile, PLD_AT(0, peer * size + at), y));
-		}
+		PLD_TRY(tile ? pull(data, peer, y, tile)
+			     : pull_direct(data, peer, y));
 	}
 	return 0;
 }

@@ -117,8 +117,7 @@ static int make_buffers(struct bench *bench, struct buffers *buffers,
 int bench_begin(struct bench *bench)
 {
 	const struct job *job = bench->job;
-	size_t tile = job->options->tile_bytes ? job->options->tile_bytes
-					       : ALLGATHER_TILE_BYTES;
+	size_t tile = job->options->tile_bytes;
 
 	for (int i = 0; i < job->options->rotate; i++)
 		PLD_TRY(make_buffers(bench, &bench->buffers[i], job->data[i]));
@@ -129,7 +128,7 @@ int bench_begin(struct bench *bench)
 			   &bench->meet));
 	for (int i = 0; i < bench->nranks; i++)
 		bench->counts[i] = 1;
-	if (job->operation->id == OP_ALLGATHER_HAND)
+	if (job->operation->id == OP_ALLGATHER_HAND && tile)
 		PLD_TRY(pld_tile_alloc(&bench->tile, tile));
 	return 0;
 }
@@ -168,7 +167,8 @@ int call_operation(struct bench *bench, struct buffers *b)
 	case OP_ALLGATHER_HAND:
 		bench->round++;
 		return allgather_hand(&b->x, &b->y, &b->data, signal,
-				      &bench->tile, bench->round);
+				      bench->tile.data ? &bench->tile : NULL,
+				      bench->round);
 	case OP_ALLGATHER_BUILTIN:
 		return allgather_builtin(&b->x, &b->data, signal);
 	case OP_ALLGATHER_REUSE:

@@ -57,7 +57,7 @@ static const struct argp_option words[] = {
 	{ "timeout", KEY_TIMEOUT, "SECONDS", 0,
 	  "longest wait for a peer, above 0, such as 0.5 (default: 30)", 0 },
 	{ "tile", KEY_TILE, "BYTES", 0,
-	  "the tile of allgather-hand, and the pieces of reductions, 8 to 2^30 (default: 65536)",
+	  "a tile that slices of allgather-hand go through, as on a device, 8 to 2^30 (default: none, straight to y), and the pieces of reductions (default: 65536)",
 	  0 },
 	{ "verbose", 'v', NULL, 0, "tell every rank's failure", 0 },
 	{ NULL, 0, NULL, 0, "What is printed:", 1 },
