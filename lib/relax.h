@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later OR MIT */
 /*
- * What is particular to an architecture: how to spin politely, and what makes a
- * full barrier of an atomic change.
+ * What is particular to an architecture: how to spin politely, what makes a full
+ * barrier of an atomic change, and how to fetch a cache line before it is written.
  */
 #ifndef PLD_RELAX_H
 #define PLD_RELAX_H
@@ -26,6 +26,20 @@ static inline void pld_barrier_after_atomic(void)
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 #else
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
+}
+
+/*
+ * Has this CPU get the line for writing, while it does other things. The compiler's
+ * own prefetch would get it for reading on the oldest x86-64, and for writing need
+ * it again.
+ */
+static inline void pld_expect_write(const void *address)
+{
+#if defined(__x86_64__)
+	__asm__ volatile("prefetchw %0" : : "m"(*(const char *)address));
+#else
+	__builtin_prefetch(address, 1);
 #endif
 }
 

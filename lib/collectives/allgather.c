@@ -18,6 +18,8 @@
 #include "transfer.h"
 #include "view.h"
 
+#define LINE_BYTES 64
+
 static const char op[] = "pld.tensor.allgather";
 
 /* Or in the memory behind the target: the same buffer, for short. */
@@ -156,6 +158,10 @@ static int push(const pld_view *local, const pld_view *target,
 		.shape = &local->shape,
 	};
 
+	/* Rows that share lines keep the peers so busy that it costs more. */
+	if (pld_dims_count(&local->shape) * pld_dtype_size(local->dtype) >=
+	    LINE_BYTES)
+		pld_barrier_expect(signal, 0);
 	/* What pld_tensor_put() checks, check() has, but for overlaps. */
 	PLD_TRY(pld_transfer_to_all(&transfer));
 	PLD_TRY(pld_barrier(op, signal, 0, g));

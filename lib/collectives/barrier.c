@@ -15,7 +15,10 @@
 #include "health.h"
 #include "notify.h"
 #include "observe.h"
+#include "relax.h"
 #include "view.h"
+
+#define FEW_RANKS 8
 
 int pld_barrier_check(const char *op, const pld_view *signal, int nranks)
 {
@@ -138,6 +141,20 @@ int pld_credit_clear(const pld_view *signal, int src, int number,
 
 	return add(&row, signal, number, signal->buffer->domain->rank, src,
 		   -credits);
+}
+
+void pld_barrier_expect(const pld_view *signal, int number)
+{
+	const pld_domain *domain = signal->buffer->domain;
+	const struct row row = row_of(signal, number);
+	const char *cell = signal->buffer->base + cell_of(&row, domain->rank);
+
+	if (domain->nranks > FEW_RANKS)
+		return;
+	for (int peer = 0; peer < domain->nranks; peer++)
+		if (peer != domain->rank)
+			pld_expect_write(cell +
+					 (size_t)peer * signal->buffer->stride);
 }
 
 int pld_barrier(const char *op, const pld_view *signal, int number, int32_t g)

@@ -37,6 +37,12 @@ int pld_credit_clear(const pld_view *signal, int src, int row, int32_t credits);
  */
 int pld_barrier(const char *op, const pld_view *signal, int row, int32_t g);
 
+/*
+ * Fetches the cells in which a barrier's credits will be given, while the caller
+ * moves data. For few ranks: with many, the lines have left again by then.
+ */
+void pld_barrier_expect(const pld_view *signal, int row);
+
 /* Takes the credits of barriers barriers out. */
 int pld_barrier_epilogue(const pld_view *signal, int row, int32_t barriers);
 
