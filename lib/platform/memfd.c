@@ -29,6 +29,7 @@
 #include "error.h"
 #include "fd.h"
 #include "health.h"
+#include "huge.h"
 #include "look.h"
 #include "memfd_import.h"
 #include "platform.h"
@@ -36,7 +37,6 @@
 #include "udmabuf.h"
 
 #define DEVICES 64
-#define HUGE_PAGE ((size_t)2 << 20)
 
 static struct pld_control *control_of(const pld_domain *domain)
 {
@@ -234,10 +234,14 @@ static int reserve_all(pld_window_buffer *buffer, size_t bytes)
 	buffer->fd = sealed_memfd(name, pld_span(buffer));
 	if (buffer->fd < 0)
 		return buffer->fd;
-	for (int rank = 0; rank < buffer->domain->nranks; rank++)
-		if (!buffer->imported[rank])
-			PLD_TRY(reserve(buffer->fd,
-					(size_t)rank * buffer->stride, bytes));
+	for (int rank = 0; rank < buffer->domain->nranks; rank++) {
+		size_t start = (size_t)rank * buffer->stride;
+
+		if (buffer->imported[rank])
+			continue;
+		pld_fill_huge(buffer->fd, start, bytes);
+		PLD_TRY(reserve(buffer->fd, start, bytes));
+	}
 	return 0;
 }
 
@@ -258,8 +262,9 @@ static int memfd_window_alloc(pld_window_buffer *buffer, const int *fds)
 		PLD_TRY(pld_imports_check(buffer, fds));
 	PLD_TRY(pld_check_available(buffer));
 	buffer->stride = bytes;
-	if (bytes >= HUGE_PAGE)
-		buffer->stride = (bytes + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
+	if (bytes >= PLD_HUGE_PAGE)
+		buffer->stride = (bytes + PLD_HUGE_PAGE - 1) &
+				 ~(PLD_HUGE_PAGE - 1);
 	error = reserve_all(buffer, bytes);
 	if (!error && fds)
 		error = pld_imports_take(buffer, fds);
