@@ -17,6 +17,7 @@
 
 unset MAKEFLAGS MFLAGS CFLAGS CPPFLAGS LDFLAGS CC KDIR DESTDIR PREFIX
 RUNS=${RUNS:-3}
+minutes=${MINUTES:-110}
 work=$O/check-debug
 
 # The harness, with eight times the time for each test, of those that set a time of
@@ -103,9 +104,9 @@ run()
 {
 	# shellcheck disable=SC2046 # words
 	O=$work "$PLD_TOP/scripts/vm-run" --kernel "$1-debug" --memory 4G \
-		--insmod "devices=64 gid=990" --timeout 7200 \
+		--insmod "devices=64 gid=990" --timeout $((minutes * 60 + 900)) \
 		--append panic_on_warn=1 -- sh -c "$suite" suite \
-		"${MINUTES:-110}" $(tests)
+		"$minutes" $(tests)
 }
 
 [ $# -gt 0 ] || set -- 6.12 6.1
