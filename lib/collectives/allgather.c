@@ -159,8 +159,7 @@ static int push(const pld_view *local, const pld_view *target,
 	};
 
 	/* Rows that share lines keep the peers so busy that it costs more. */
-	if (pld_dims_count(&local->shape) * pld_dtype_size(local->dtype) >=
-	    LINE_BYTES)
+	if (local->shape.n[1] * pld_dtype_bytes(local->dtype) >= LINE_BYTES)
 		pld_barrier_expect(signal, 0);
 	/* What pld_tensor_put() checks, check() has, but for overlaps. */
 	PLD_TRY(pld_transfer_to_all(&transfer));

@@ -9,12 +9,11 @@ static int64_t least(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* The own slice into the own window, through the tile piece by piece. */
+/* The own slice into the own window, through the tile in pieces of piece elements. */
 static int stage(const pld_tensor *x, const pld_distributed_tensor *data,
-		 int my_rank, pld_tile *tile)
+		 int my_rank, pld_tile *tile, int64_t piece)
 {
 	int64_t size = x->shape.n[1];
-	int64_t piece = (int64_t)tile->bytes / pld_dtype_size(x->dtype);
 
 	for (int64_t at = 0; at < size; at += piece) {
 		pld_dims shape = PLD_SHAPE(1, least(piece, size - at));
@@ -34,12 +33,11 @@ static int stage_direct(const pld_tensor *x, const pld_distributed_tensor *data,
 	return pld_store(&tile, PLD_AT(my_rank, 0), data);
 }
 
-/* A peer's slice into its place in y, through the tile piece by piece. */
+/* A peer's slice into its place in y, through the tile in pieces. */
 static int pull(const pld_distributed_tensor *data, int peer,
-		const pld_tensor *y, pld_tile *tile)
+		const pld_tensor *y, pld_tile *tile, int64_t piece)
 {
 	int64_t size = data->shape.n[1];
-	int64_t piece = (int64_t)tile->bytes / pld_dtype_size(data->dtype);
 
 	for (int64_t at = 0; at < size; at += piece) {
 		pld_dims shape = PLD_SHAPE(1, least(piece, size - at));
@@ -69,6 +67,7 @@ int allgather_hand(const pld_tensor *x, const pld_tensor *y,
 		   const pld_distributed_tensor *signal, pld_tile *tile,
 		   int round)
 {
+	int64_t piece = 0;
 	pld_domain *ctx;
 	int my_rank, nranks;
 
@@ -76,7 +75,9 @@ int allgather_hand(const pld_tensor *x, const pld_tensor *y,
 	my_rank = pld_rank(ctx);
 	nranks = pld_nranks(ctx);
 
-	PLD_TRY(tile ? stage(x, data, my_rank, tile)
+	if (tile)
+		piece = (int64_t)tile->bytes / pld_dtype_size(x->dtype);
+	PLD_TRY(tile ? stage(x, data, my_rank, tile, piece)
 		     : stage_direct(x, data, my_rank));
 
 	/* Barrier: every slice is staged. */
@@ -94,7 +95,7 @@ int allgather_hand(const pld_tensor *x, const pld_tensor *y,
 	for (int i = 1; i <= nranks; i++) {
 		int peer = (my_rank + i) % nranks;
 
-		PLD_TRY(tile ? pull(data, peer, y, tile)
+		PLD_TRY(tile ? pull(data, peer, y, tile, piece)
 			     : pull_direct(data, peer, y));
 	}
 	return 0;
