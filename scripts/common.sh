@@ -24,9 +24,9 @@ cached()
 	local folder
 
 	folder=$(readlink "$PLD_CACHE/$1") && [ -d "$PLD_CACHE/$folder" ] || return 1
-	case $1 in
-	source) ;;
-	*) [ "${folder##*_}" = "${PLD_MODULES// /+}" ] ;;
+	case $1,$folder in
+	source,* | *"_${PLD_MODULES// /+}") ;;
+	*) return 1 ;;
 	esac
 }
 
