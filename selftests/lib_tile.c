@@ -521,7 +521,8 @@ TEST(tile_over_nothing_is_refused)
 		       pld_tile_init(NULL, numbers, PLD_SHAPE(6), PLD_INT16));
 	EXPECT_REFUSED(-EINVAL, message,
 		       pld_tile_init(&tile, NULL, PLD_SHAPE(6), PLD_INT16));
-	EXPECT_REFUSED(-EINVAL, "pld_tile_init: shape is [0], wanted every dimension positive",
+	EXPECT_REFUSED(-EINVAL,
+		       "pld_tile_init: shape is [0], wanted every dimension positive",
 		       pld_tile_init(&tile, numbers, PLD_SHAPE(0), PLD_INT16));
 }
 
