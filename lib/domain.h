@@ -98,8 +98,10 @@ struct pld_window_buffer {
 		atomic_flag busy;
 		/* where the next one gathers, 0 or 1 */
 		int slot;
-		/* zero before the first call */
-		pld_view target;
+		/* the last call's target; data is NULL before the first one */
+		const void *data;
+		int64_t size, stride[2];
+		pld_dtype dtype;
 	} reuse;
 
 	/* its number in the domain */

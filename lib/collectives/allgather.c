@@ -190,26 +190,36 @@ int pld_allgather_from_window(const pld_distributed_tensor *local_data,
 	return run(local_data, target, signal);
 }
 
-static pld_distributed_tensor slot_of(const pld_distributed_tensor *target,
-				      int slot)
+/* Makes of a view of both slots one of that slot. */
+static void narrow_to(pld_distributed_tensor *view, int slot)
 {
-	int nranks = target->buffer->domain->nranks;
+	int nranks = view->buffer->domain->nranks;
 	size_t skipped = (size_t)slot * (size_t)nranks *
-			 (size_t)target->stride[0] *
-			 (size_t)pld_dtype_size(target->dtype);
-	pld_distributed_tensor view = *target;
+			 (size_t)view->stride[0] *
+			 (size_t)pld_dtype_bytes(view->dtype);
 
-	view.shape.n[0] = nranks;
-	view.data = (char *)view.data + skipped;
-	view.bytes -= skipped;
-	return view;
+	view->shape.n[0] = nranks;
+	view->data = (char *)view->data + skipped;
+	view->bytes -= skipped;
 }
 
-static bool same_target(const pld_view *a, const pld_view *b)
+/* Remembers the target; is it another one than the last call's? */
+static bool is_another(struct pld_reuse *last, const pld_view *target)
 {
-	return a->data == b->data && a->dtype == b->dtype &&
-	       a->shape.n[1] == b->shape.n[1] && a->stride[0] == b->stride[0] &&
-	       a->stride[1] == b->stride[1];
+	bool same = last->data == target->data && last->dtype == target->dtype &&
+		    last->size == target->shape.n[1] &&
+		    last->stride[0] == target->stride[0] &&
+		    last->stride[1] == target->stride[1];
+
+	if (same)
+		return false;
+	same = !last->data;
+	last->data = target->data;
+	last->dtype = target->dtype;
+	last->size = target->shape.n[1];
+	last->stride[0] = target->stride[0];
+	last->stride[1] = target->stride[1];
+	return !same;
 }
 
 /*
@@ -217,22 +227,22 @@ static bool same_target(const pld_view *a, const pld_view *b)
  * another view that is not said: its slots may lie over both of the last one's,
  * of which the latter is still in use. Then all meet before anybody pushes.
  */
-static int run_in_slot(const pld_view *local, const pld_view *target,
-		       const pld_view *signal, pld_view *filled)
+static int run_in_slot(const pld_view *local, pld_view *target,
+		       const pld_view *signal)
 {
 	struct pld_reuse *reuse = &target->buffer->reuse;
-	bool other = reuse->target.data && !same_target(&reuse->target, target);
+	bool other = is_another(reuse, target);
 
-	*filled = slot_of(target, reuse->slot);
-	reuse->target = *target;
+	narrow_to(target, reuse->slot);
 	reuse->slot ^= 1;
 	if (other)
 		PLD_TRY(pld_barrier(op, signal, 0, 1));
-	return push(local, filled, signal, other ? 2 : 1);
+	return push(local, target, signal, other ? 2 : 1);
 }
 
-static int gather_in_slot(const pld_view *local, const pld_view *target,
-			  const pld_view *signal, pld_view *filled)
+/* target, of both slots, becomes the one that is filled. */
+static int gather_in_slot(const pld_view *local, pld_view *target,
+			  const pld_view *signal)
 {
 	struct pld_reuse *reuse = &target->buffer->reuse;
 	int error;
@@ -243,7 +253,7 @@ static int gather_in_slot(const pld_view *local, const pld_view *target,
 				 "%s another thread is in a call with PLD_REUSE_TARGET on this window buffer",
 				 op);
 	error = pld_collective_end(target->buffer->domain,
-				   run_in_slot(local, target, signal, filled));
+				   run_in_slot(local, target, signal));
 	atomic_flag_clear_explicit(&reuse->busy, memory_order_release);
 	return error;
 }
@@ -263,7 +273,7 @@ int pld_tensor_allgather_flags(const pld_tensor *local_data,
 	PLD_TRY(check(local_data, target, signal, flags, true));
 	filled = *target;
 	if (flags & PLD_REUSE_TARGET)
-		PLD_TRY(gather_in_slot(local_data, target, signal, &filled));
+		PLD_TRY(gather_in_slot(local_data, &filled, signal));
 	else
 		PLD_TRY(run(local_data, target, signal));
 	*data = filled;
