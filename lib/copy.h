@@ -41,7 +41,10 @@ void pld_copy_in_pieces(void *dst, const void *src, size_t bytes);
 /* memcpy() past the caches, where the architecture can. */
 void pld_copy_past_caches(void *dst, const void *src, size_t bytes);
 
-/* memcpy() in a call that writes all bytes, these among them; all is 0 for the caches. */
+/*
+ * memcpy() in a call that writes all bytes, these among them; all is 0 for the caches, and
+ * twice as much for what is read for the only time.
+ */
 static inline void pld_copy(void *dst, const void *src, size_t bytes, size_t all)
 {
 	if (__builtin_expect(all >= PLD_PAST_CACHES, 0))

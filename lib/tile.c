@@ -85,7 +85,6 @@ static inline void load_run(pld_tile *tile, const pld_dims *shape,
 			    const struct pld_run *run)
 {
 	set_shape(tile, shape, shape, dtype);
-	/* What it reads is as much again, and goes through the caches in any case. */
 	pld_copy(tile->data, data + run->before, run->bytes, 2 * run->bytes);
 }
 

@@ -173,8 +173,14 @@ int pld_tensor_init(pld_tensor *tensor, void *data, pld_dims shape,
 
 int pld_tile_init(pld_tile *tile, void *data, pld_dims shape, pld_dtype dtype)
 {
-	return init("pld_tile_init", tile, "tile", PLD_TILE, data, &shape,
-		    dtype);
+	static const char op[] = "pld_tile_init";
+	int bytes = pld_dtype_size(dtype);
+
+	if (bytes > 0 && (uintptr_t)data % (unsigned int)bytes)
+		return pld_error(EINVAL,
+				 "%s: data is %p, wanted a multiple of %s's %d bytes",
+				 op, data, pld_dtype_text(dtype), bytes);
+	return init(op, tile, "tile", PLD_TILE, data, &shape, dtype);
 }
 
 int pld_slice(const pld_view *view, pld_dims offsets, pld_dims shape,
@@ -189,7 +195,10 @@ int pld_slice(const pld_view *view, pld_dims offsets, pld_dims shape,
 	PLD_TRY(pld_dims_within(op, "view", view, &offsets, &shape));
 	before = (size_t)pld_dims_index(view, &offsets) *
 		 (size_t)pld_dtype_size(view->dtype);
-	*part = *view;
+	if (part != view) {
+		*part = *view;
+		part->allocated = NULL;
+	}
 	part->data = (char *)view->data + before;
 	part->bytes -= before;
 	part->shape = shape;

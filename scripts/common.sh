@@ -21,13 +21,8 @@ PLD_MODULES="vgem virtio_pci virtio-gpu"
 # cached 6.1|6.12|source: is it there, with all modules?
 cached()
 {
-	local folder
-
-	folder=$(readlink "$PLD_CACHE/$1") && [ -d "$PLD_CACHE/$folder" ] || return 1
-	case $1,$folder in
-	source,* | *"_${PLD_MODULES// /+}") ;;
-	*) return 1 ;;
-	esac
+	[ -d "$PLD_CACHE/$1/." ] || return 1
+	[ "$1" = source ] || [ "$(cat "$PLD_CACHE/$1/takes" 2>/dev/null)" = "$PLD_MODULES" ]
 }
 
 # What no test may make the kernel say.

@@ -7,11 +7,12 @@
 # cache ($PLD_CACHE). Nothing is installed: a kernel package that is installed
 # would put itself into the boot loader of this machine.
 #
-#   $PLD_CACHE/6.1 -> <release>_<package version>_<modules>/
+#   $PLD_CACHE/6.1 -> <release>_<package version>/
 #	build		configured headers, a KDIR for building modules
 #	vmlinux		the kernel, unpacked so that a guest starts sooner
 #	release		what `uname -r` says in it
 #	modules/	$PLD_MODULES and what they need
+#	takes		$PLD_MODULES, for which it was asked
 #   $PLD_CACHE/source -> source_<package version>/
 #	tools/testing/selftests, scripts/checkpatch.pl, LICENSES
 #
@@ -19,7 +20,6 @@
 # run leaves nothing that looks finished.
 
 . "$(dirname -- "$0")/common.sh"
-
 
 # candidate PACKAGE: prints the version that apt would install.
 candidate()
@@ -157,7 +157,8 @@ fetch_kernel()
 	unpack_headers "$release"
 	unpack_image "$release"
 	echo "$release" > release
-	publish "$series" "${release}_$(candidate "$image")_${PLD_MODULES// /+}"
+	echo "$PLD_MODULES" > takes
+	publish "$series" "${release}_$(candidate "$image")"
 }
 
 fetch_source()

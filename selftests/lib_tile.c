@@ -526,6 +526,40 @@ TEST(tile_over_nothing_is_refused)
 		       pld_tile_init(&tile, numbers, PLD_SHAPE(0), PLD_INT16));
 }
 
+TEST(tile_over_misaligned_memory_is_refused)
+{
+	char text[PLD_MESSAGE_BYTES], *odd;
+	double numbers[2];
+	pld_tile tile;
+
+	odd = (char *)numbers + 4;
+	snprintf(text, sizeof(text),
+		 "pld_tile_init: data is %p, wanted a multiple of fp64's 8 bytes",
+		 (void *)odd);
+	EXPECT_REFUSED(-EINVAL, text,
+		       pld_tile_init(&tile, odd, PLD_SHAPE(1), PLD_FP64));
+	EXPECT_EQ(0, pld_tile_init(&tile, odd, PLD_SHAPE(1), PLD_FP32));
+}
+
+TEST(part_of_a_tile_is_not_freed)
+{
+	int16_t numbers[] = { 1, 2 }, second = 0;
+	pld_tensor tensor;
+	pld_tile tile, part;
+
+	ASSERT_EQ(0, pld_tensor_init(&tensor, numbers, PLD_SHAPE(2), PLD_INT16));
+	ASSERT_EQ(0, pld_tile_alloc(&tile, sizeof(numbers)));
+	ASSERT_EQ(0, pld_load(&tensor, PLD_AT(0), PLD_SHAPE(2), &tile));
+	ASSERT_EQ(0, pld_slice(&tile, PLD_AT(0), PLD_SHAPE(1), &part));
+	pld_tile_free(&part);
+	/* The tile is there still, with its second element when it is cut. */
+	ASSERT_EQ(0, pld_slice(&tile, PLD_AT(1), PLD_SHAPE(1), &tile));
+	ASSERT_EQ(0, pld_tensor_init(&tensor, &second, PLD_SHAPE(1), PLD_INT16));
+	EXPECT_EQ(0, pld_store(&tile, PLD_AT(0), &tensor));
+	EXPECT_EQ(2, second);
+	pld_tile_free(&tile);
+}
+
 TEST(tile_over_memory_of_the_callers)
 {
 	int16_t numbers[] = { 1, 2, 3, 4, 5, 6 }, into[6] = { 0 };

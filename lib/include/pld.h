@@ -339,7 +339,10 @@ PLD_API void pld_tile_free(pld_tile *tile);
 /**
  * A tile over memory that the caller owns, and that it holds as that shape of
  * dtype: a store writes from there, a load or remote_load reads straight to there,
- * where a device's tile would take another copy.
+ * where a device's tile would take another copy. As with every tile, what is loaded
+ * lies there one element after another from data on. What a tile is loaded from,
+ * stored to or staged for must not overlap it. -EINVAL: data is not a multiple of
+ * the dtype's size.
  */
 PLD_API int pld_tile_init(pld_tile *tile, void *data, pld_dims shape,
 			  pld_dtype dtype);

@@ -54,11 +54,11 @@ static int pull_direct(const pld_distributed_tensor *data, int peer,
 {
 	int64_t size = data->shape.n[1];
 	pld_dims shape = PLD_SHAPE(1, size);
-	char *place = (char *)y->data +
-		      peer * size * (int64_t)pld_dtype_size(y->dtype);
+	pld_tensor place;
 	pld_tile tile;
 
-	PLD_TRY(pld_tile_init(&tile, place, shape, y->dtype));
+	PLD_TRY(pld_slice(y, PLD_AT(0, peer * size), shape, &place));
+	PLD_TRY(pld_tile_init(&tile, place.data, shape, y->dtype));
 	return pld_tile_remote_load(data, peer, PLD_AT(peer, 0), shape, &tile);
 }
 

@@ -15,7 +15,8 @@
  * Pull: every rank's slice into y [1, nranks * SIZE]. A slice that tile does not
  * hold passes in pieces: each byte is read and written in memory once only when
  * the tile stays in a cache. With tile NULL there is none: a slice goes straight
- * from x into the window, and from a window into y. round counts the calls on this signal from 1: its
+ * from x into the window, and from a window into y, both of which must be dense
+ * then. round counts the calls on this signal from 1: its
  * credits are not taken out again.
  */
 int allgather_hand(const pld_tensor *x, const pld_tensor *y,
