@@ -80,7 +80,7 @@ install_packages()
 
 case "${1:-} ${2:-}" in
 '6.1 debug'|'6.12 debug'|'6.1 races'|'6.12 races') ;;
-*) die "usage: $0 6.1|6.12 debug|races [--is-cached]" ;;
+*) die "usage: $0 6.1|6.12 debug|races" ;;
 esac
 package=linux-source-$1
 name=$1-$2
@@ -88,10 +88,6 @@ config=$(grep -h '^CONFIG_' "$PLD_TOP/scripts/kernels/base.config" \
 	"$PLD_TOP/scripts/kernels/$2.config")
 sum=$(echo "$config" | sha256sum)
 version=${name}_$(candidate)_${sum:0:12}
-if [ "${3:-}" = --is-cached ]; then
-	[ -e "$PLD_CACHE/$version/vmlinux" ]
-	exit
-fi
 if [ ! -e "$PLD_CACHE/$version/vmlinux" ]; then
 	install_packages
 	mkdir -p "$PLD_CACHE"
