@@ -1,26 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The guest's virtio-gpu: a second DRM driver, and one with syncobj from kernel
- * 6.6 on. Loaded by who needs it, so that vgem's device stays the first; never
- * outside of the guest, where somebody may look at what it shows.
+ * 6.6 on. Loaded after vgem, whose device is the first one so, and not unloaded:
+ * that warns when the host has not yet given a buffer back (6.12). Outside of the
+ * guest it is not loaded, but used where it is.
  */
 #ifndef PLD_VIRTIO_GPU_H
 #define PLD_VIRTIO_GPU_H
 
-#include <stdbool.h>
 #include <stdlib.h>
 
-/* false: there is none to load. */
-static inline bool virtio_gpu_load(void)
+/* Each where it is a module, and there; who opens the device sees if it is. */
+static inline int virtio_gpu_load(void)
 {
-	return getenv("PLD_GUEST") &&
-	       !system("modprobe -q virtio_pci 2>/dev/null; modprobe -q virtio-gpu 2>/dev/null");
-}
+	static const char command[] =
+		"for m in vgem virtio_pci virtio-gpu; do modprobe -q $m; done 2>/dev/null";
 
-/* When all its descriptors are closed. */
-static inline bool virtio_gpu_unload(void)
-{
-	return !system("rmmod virtio_gpu");
+	return getenv("PLD_GUEST") ? system(command) : 0;
 }
 
 #endif /* PLD_VIRTIO_GPU_H */
