@@ -303,10 +303,12 @@ static int put_fence(int dmabuf, int member, __u32 window)
 }
 
 /* Resets the domain, and says how that ended. */
+/* Between one that a signal has ended and its next, the domain would be open to all. */
 static int reset_domain(struct peer *self, void *arg)
 {
 	struct view *v = arg;
 
+	hold_signals();
 	peer_tell(self, 0);
 	return -sim_reset(v->domain);
 }

@@ -80,6 +80,15 @@ static inline int peer_start(struct peer *p, peer_fn fn, void *arg)
 	return 0;
 }
 
+/* Of this process's calls none is interrupted from now on, but by SIGKILL. */
+static inline void hold_signals(void)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	NEED(!sigprocmask(SIG_SETMASK, &all, NULL));
+}
+
 static inline void peer_tell(struct peer *p, int word)
 {
 	NEED(write(p->to, &word, sizeof(word)) == sizeof(word));
