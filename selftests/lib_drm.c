@@ -96,22 +96,12 @@ static int puts_to_all(pld_domain *domain, void *arg)
 {
 	int me = pld_rank(domain);
 	pld_distributed_tensor data, signal;
-	unsigned char slice[SLICE];
-	pld_put_options options = {
-		.dst_offsets = PLD_AT(me * SLICE),
-		.src_offsets = PLD_AT(0),
-		.shape = PLD_SHAPE(SLICE),
-	};
-	pld_tensor src;
 
 	PLD_TRY(view_bytes(arg, &data, &signal));
 	PLD_TRY(untouched(&data, 0));
 	PLD_TRY(pld_tensor_barrier(&signal));
-	PLD_TRY(pld_tensor_init(&src, slice, PLD_SHAPE(SLICE), PLD_UINT8));
-	for (int peer = 0; peer < NRANKS; peer++) {
-		golden_fill(slice, SLICE, SEED_PUT(me, peer));
-		CHECK_EQ(0, pld_tensor_put(&data, peer, &src, &options));
-	}
+	for (int peer = 0; peer < NRANKS; peer++)
+		CHECK_EQ(0, put_slice(&data, me, peer, SEED_PUT(me, peer)));
 	PLD_TRY(pld_tensor_barrier(&signal));
 	for (int peer = 0; peer < NRANKS; peer++)
 		CHECK_EQ(SLICE, golden_differs((char *)data.data + peer * SLICE,

@@ -53,6 +53,23 @@ static inline int references_after(const char *module, int users)
 	return references(module);
 }
 
+/* Puts a slice with the pattern of @seed to where the peer has rank @me's. */
+static inline int put_slice(const pld_distributed_tensor *data, int me,
+			    int peer, unsigned int seed)
+{
+	unsigned char slice[SLICE];
+	pld_put_options options = {
+		.dst_offsets = PLD_AT(me * SLICE),
+		.src_offsets = PLD_AT(0),
+		.shape = PLD_SHAPE(SLICE),
+	};
+	pld_tensor src;
+
+	golden_fill(slice, SLICE, seed);
+	PLD_TRY(pld_tensor_init(&src, slice, PLD_SHAPE(SLICE), PLD_UINT8));
+	return pld_tensor_put(data, peer, &src, &options);
+}
+
 /* In place of LIB_TEST_MAIN. */
 #define VGEM_TEST_MAIN                                                           \
 	static void __attribute__((constructor)) skip_without_vgem(void)         \

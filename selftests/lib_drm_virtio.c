@@ -52,13 +52,6 @@ static int puts_to_next(pld_domain *domain, void *arg)
 	struct windows *windows = arg;
 	int me = pld_rank(domain);
 	pld_distributed_tensor data, signal;
-	unsigned char slice[SLICE];
-	pld_put_options options = {
-		.dst_offsets = PLD_AT(me * SLICE),
-		.src_offsets = PLD_AT(0),
-		.shape = PLD_SHAPE(SLICE),
-	};
-	pld_tensor src;
 
 	PLD_TRY(pld_window(windows->data, PLD_SHAPE(BYTES), PLD_UINT8, &data));
 	PLD_TRY(pld_window(windows->signal, PLD_SHAPE(NRANKS, 1), PLD_INT32,
@@ -68,9 +61,8 @@ static int puts_to_next(pld_domain *domain, void *arg)
 		CHECK_EQ(BYTES,
 			 golden_differs(data.data, BYTES, (unsigned int)me));
 	PLD_TRY(pld_tensor_barrier(&signal));
-	golden_fill(slice, SLICE, 10 + (unsigned int)me);
-	PLD_TRY(pld_tensor_init(&src, slice, PLD_SHAPE(SLICE), PLD_UINT8));
-	CHECK_EQ(0, pld_tensor_put(&data, (me + 1) % NRANKS, &src, &options));
+	CHECK_EQ(0,
+		 put_slice(&data, me, (me + 1) % NRANKS, 10 + (unsigned int)me));
 	PLD_TRY(pld_tensor_barrier(&signal));
 	me = (me + NRANKS - 1) % NRANKS;
 	CHECK_EQ(SLICE, golden_differs((char *)data.data + me * SLICE, SLICE,
