@@ -328,11 +328,10 @@ TEST_F(threads, each_has_its_own_sentence)
 
 static int wait_for_a_failure(struct worker *w)
 {
-	int error = hear(w, 1, 1);
-
+	CHECK_EQ(0, tell(w, 1, 1));
 	CHECK_REFUSED(-EOWNERDEAD,
 		      "pld.system.wait: rank 1 failed: Input/output error",
-		      error);
+		      hear(w, 1, 1));
 	return 0;
 }
 
@@ -341,6 +340,10 @@ static int one_fails(pld_domain *domain, void *arg)
 	PLD_TRY(views(arg));
 	if (!pld_rank(domain))
 		return run_threads(domain, wait_for_a_failure);
+	for (int number = 0; number < THREADS; number++)
+		CHECK_EQ(0, pld_system_wait_timeout(&signals, PLD_AT(number, 0),
+						    1, PLD_GE, LONG));
+	/* That much for their last steps into the waits. */
 	usleep(20000);
 	return -EIO;
 }
