@@ -203,9 +203,10 @@ static void narrow_to(pld_distributed_tensor *view, int slot)
 	view->bytes -= skipped;
 }
 
-/* Remembers the target; is it another one than the last call's? */
+/* Remembers the target; was there a call before it, and to another one? */
 static bool is_another(struct pld_reuse *last, const pld_view *target)
 {
+	bool first = !last->data;
 	bool same = last->data == target->data && last->dtype == target->dtype &&
 		    last->size == target->shape.n[1] &&
 		    last->stride[0] == target->stride[0] &&
@@ -213,13 +214,12 @@ static bool is_another(struct pld_reuse *last, const pld_view *target)
 
 	if (same)
 		return false;
-	same = !last->data;
 	last->data = target->data;
 	last->dtype = target->dtype;
 	last->size = target->shape.n[1];
 	last->stride[0] = target->stride[0];
 	last->stride[1] = target->stride[1];
-	return !same;
+	return !first;
 }
 
 /*
