@@ -3,8 +3,8 @@
 #
 # make bench: the same allgather by libpld, OpenMPI, MPICH and OpenSHMEM, by turns,
 # and the copies that it takes by themselves; then what else is worth a number.
-# Prints Markdown. The raw times, and the same as JSON (figures.json has an object
-# a line), are kept in $O/bench.
+# Prints Markdown. The raw times, the same as JSON (figures.json has an object a line)
+# and as plots (allgather-2.svg is that of 2 ranks) are kept in $O/bench.
 #
 # Who is root gets the peers that are missing installed; else they are skipped by
 # name. From the environment:
@@ -44,7 +44,7 @@ install_peers()
 {
 	local package missing=()
 
-	for package in openmpi-bin libopenmpi-dev mpich libmpich-dev; do
+	for package in openmpi-bin libopenmpi-dev mpich libmpich-dev gnuplot-nox; do
 		[ "$(dpkg-query -W -f '${db:Status-Status}' "$package" \
 			2>/dev/null)" = installed ] || missing+=("$package")
 	done
@@ -291,13 +291,33 @@ instructions()
 		done || true
 }
 
+processors()
+{
+	printf '%s, %d CPUs' \
+		"$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)" \
+		"$cpus"
+}
+
 machine()
 {
-	printf '%s, %d CPUs, Linux %s, platform %s; load %s\n' \
-		"$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)" \
-		"$cpus" "$(uname -r)" "$PLD_PLATFORM" \
-		"$(cut -d ' ' -f 1 /proc/loadavg)"
+	printf '%s, Linux %s, platform %s; load %s\n' "$(processors)" \
+		"$(uname -r)" "$PLD_PLATFORM" "$(cut -d ' ' -f 1 /proc/loadavg)"
 	"$tool" -d 0,1 -o barrier | sed -n 's/^# \(cache line.*\)/\1/p'
+}
+
+plots()
+{
+	local p
+
+	command -v gnuplot >/dev/null || {
+		tell "SKIP    plots: there is no gnuplot"
+		return
+	}
+	for p in $RANKS; do
+		"$PLD_TOP/scripts/bench-plot" "$p" \
+			"$(processors), platform $PLD_PLATFORM" "$raw" \
+			> "$out/allgather-$p.svg"
+	done
 }
 
 [ -x "$tool" ] || die "there is no $tool (make tools)"
@@ -319,6 +339,7 @@ for p in $RANKS; do
 done
 "$PLD_TOP/scripts/bench-table" -v json=1 "$raw" > "$out/allgather.json"
 "$PLD_TOP/scripts/bench-table" "$raw"
+plots
 figures
 instructions
-tell "DONE    in $SECONDS s; raw times and JSON are in $out"
+tell "DONE    in $SECONDS s; raw times, JSON and plots are in $out"
