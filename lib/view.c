@@ -153,13 +153,16 @@ static int init(const char *op, pld_view *view, const char *argument,
 		return pld_error(EINVAL, "%s: %s and data must not be NULL", op,
 				 argument);
 	PLD_TRY(pld_dims_bytes(op, shape, dtype, &bytes));
-	*view = (pld_view){
-		.kind = kind,
-		.dtype = dtype,
-		.shape = *shape,
-		.data = data,
-		.bytes = bytes,
-	};
+	/* One by one: a compiler clears the rest by a string instruction, a slow one. */
+	view->kind = kind;
+	view->dtype = dtype;
+	view->shape = *shape;
+	view->data = data;
+	view->bytes = bytes;
+	view->buffer = NULL;
+	view->valid_shape.ndim = 0;
+	view->allocated = NULL;
+	view->name = NULL;
 	pld_dims_strides(shape, 1, view->stride);
 	return 0;
 }
