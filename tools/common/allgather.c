@@ -68,12 +68,14 @@ int allgather_hand(const pld_tensor *x, const pld_tensor *y,
 		   int round)
 {
 	int64_t piece = 0;
+	pld_dims my_cell;
 	pld_domain *ctx;
 	int my_rank, nranks;
 
 	PLD_TRY(pld_get_comm_ctx(data, &ctx));
 	my_rank = pld_rank(ctx);
 	nranks = pld_nranks(ctx);
+	my_cell = PLD_AT(my_rank, 0);
 
 	if (tile)
 		piece = (int64_t)tile->bytes / pld_dtype_size(x->dtype);
@@ -83,8 +85,7 @@ int allgather_hand(const pld_tensor *x, const pld_tensor *y,
 	/* Barrier: every slice is staged. */
 	for (int peer = 0; peer < nranks; peer++)
 		if (peer != my_rank)
-			PLD_TRY(pld_system_notify(signal, peer,
-						  PLD_AT(my_rank, 0), 1,
+			PLD_TRY(pld_system_notify(signal, peer, my_cell, 1,
 						  PLD_ATOMIC_ADD));
 	for (int src = 0; src < nranks; src++)
 		if (src != my_rank)
