@@ -44,7 +44,7 @@ install_peers()
 {
 	local package missing=()
 
-	for package in openmpi-bin libopenmpi-dev mpich libmpich-dev gnuplot-nox; do
+	for package in openmpi-bin libopenmpi-dev mpich libmpich-dev; do
 		[ "$(dpkg-query -W -f '${db:Status-Status}' "$package" \
 			2>/dev/null)" = installed ] || missing+=("$package")
 	done
@@ -314,9 +314,13 @@ plots()
 		return
 	}
 	for p in $RANKS; do
-		"$PLD_TOP/scripts/bench-plot" "$p" \
+		if "$PLD_TOP/scripts/bench-plot" "$p" \
 			"$(processors), platform $PLD_PLATFORM" "$raw" \
-			> "$out/allgather-$p.svg"
+			> "$out/one" 2> "$out/gnuplot.log"; then
+			mv "$out/one" "$out/allgather-$p.svg"
+		else
+			tell "SKIP    plot of $p ranks: see $out/gnuplot.log"
+		fi
 	done
 }
 
@@ -339,7 +343,7 @@ for p in $RANKS; do
 done
 "$PLD_TOP/scripts/bench-table" -v json=1 "$raw" > "$out/allgather.json"
 "$PLD_TOP/scripts/bench-table" "$raw"
-plots
 figures
 instructions
+plots
 tell "DONE    in $SECONDS s; raw times, JSON and plots are in $out"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# debug-kernel.sh 6.1|6.12 debug|races
+# debug-kernel.sh 6.1|6.12 debug|races [--is-cached]
 #
 # Builds, from Debian's source of a kernel, a small one in which the kernel's own
 # checkers look on, for the virtual machine. The configuration is allnoconfig
@@ -11,16 +11,18 @@
 #   $PLD_CACHE/6.12-debug -> 6.12-debug_<package version>_<sum of the config>/
 #	build, vmlinux, release, modules/	as fetch-kernel.sh leaves them
 #
-# Takes some ten minutes on two cores, once; nothing when it is there already.
+# Takes 25 minutes of CPU, once; nothing when it is there already. --is-cached does
+# nothing but tell by its exit status whether it is.
 
 . "$(dirname -- "$0")/common.sh"
 
 packages="bc bison flex libelf-dev libssl-dev"
 
-# Prints the version of the source that apt would install.
+# Prints the version of the source that apt would install, "(none)" when it knows none.
 candidate()
 {
-	apt-cache policy "$package" | sed -n 's/^  Candidate: //p'
+	apt-cache policy "$package" | sed -n 's/^  Candidate: //p' | grep . ||
+		echo "(none)"
 }
 
 fetch_source()
@@ -51,7 +53,7 @@ configure()
 # code that KASAN instruments before KASAN is there, and dies without a word.
 build()
 {
-	say "  BUILD   kernel $name (some ten minutes)"
+	say "  BUILD   kernel $name (25 minutes of CPU)"
 	make -s -C build -j"$(nproc)" KCSAN_SANITIZE=n bzImage modules > log 2>&1 ||
 		{ tail -n 20 log >&2; die "cannot build the kernel"; }
 	make -s -C build kernelrelease > release
@@ -78,16 +80,25 @@ install_packages()
 		--no-install-recommends "${missing[@]}" >/dev/null
 }
 
-case "${1:-} ${2:-}" in
-'6.1 debug'|'6.12 debug'|'6.1 races'|'6.12 races') ;;
-*) die "usage: $0 6.1|6.12 debug|races" ;;
+case "${1:-} ${2:-} ${3:-}" in
+'6.1 debug '|'6.12 debug '|'6.1 races '|'6.12 races '|\
+'6.1 debug --is-cached'|'6.12 debug --is-cached'|\
+'6.1 races --is-cached'|'6.12 races --is-cached') ;;
+*) die "usage: $0 6.1|6.12 debug|races [--is-cached]" ;;
 esac
 package=linux-source-$1
 name=$1-$2
 config=$(grep -h '^CONFIG_' "$PLD_TOP/scripts/kernels/base.config" \
 	"$PLD_TOP/scripts/kernels/$2.config")
 sum=$(echo "$config" | sha256sum)
+if [ "$(candidate)" = "(none)" ] && [ "$(id -u)" = 0 ]; then
+	apt-get update -qq
+fi
 version=${name}_$(candidate)_${sum:0:12}
+if [ -n "${3:-}" ]; then
+	[ -e "$PLD_CACHE/$version/vmlinux" ]
+	exit
+fi
 if [ ! -e "$PLD_CACHE/$version/vmlinux" ]; then
 	install_packages
 	mkdir -p "$PLD_CACHE"

@@ -303,11 +303,11 @@ static int put_fence(int dmabuf, int member, __u32 window)
 }
 
 /* Resets the domain, and says how that ended. */
-/* Between one that a signal has ended and its next, the domain would be open to all. */
 static int reset_domain(struct peer *self, void *arg)
 {
 	struct view *v = arg;
 
+	/* A reset that is interrupted and begun again lets others in between. */
 	hold_signals();
 	peer_tell(self, 0);
 	return -sim_reset(v->domain);

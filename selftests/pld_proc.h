@@ -80,7 +80,7 @@ static inline int peer_start(struct peer *p, peer_fn fn, void *arg)
 	return 0;
 }
 
-/* Of this process's calls none is interrupted from now on, but by SIGKILL. */
+/* No handler runs in this process, and interrupts its calls, from now on. */
 static inline void hold_signals(void)
 {
 	sigset_t all;

@@ -16,8 +16,8 @@
  * hold passes in pieces: each byte is read and written in memory once only when
  * the tile stays in a cache. With tile NULL there is none: a slice goes straight
  * from x into the window, and from a window into y, both of which must be dense
- * then. round counts the calls on this signal from 1: its
- * credits are not taken out again.
+ * then, and y not smaller: nobody looks. round counts the calls on this signal from
+ * 1: its credits are not taken out again.
  */
 int allgather_hand(const pld_tensor *x, const pld_tensor *y,
 		   const pld_distributed_tensor *data,
