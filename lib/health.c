@@ -6,11 +6,13 @@
 #include <errno.h>
 #include <string.h>
 
+#include "clock.h"
 #include "error.h"
 #include "health.h"
 #include "join/joined.h"
 #include "launch.h"
 #include "platform/platform.h"
+#include "subdomain.h"
 
 /* "No space left on device" would send its reader to look at a disk. */
 static const char *error_text(int error)
@@ -18,10 +20,9 @@ static const char *error_text(int error)
 	return error == ENOSPC ? "what it moves does not fit its tile"
 			       : strerror(error);
 }
-#include "subdomain.h"
 
 /* A server that ends closes its ranks' sockets one after another. */
-#define HANGUP_MS 100
+#define HANGUP_NS (100 * PLD_NS_PER_MS)
 
 static int reason_errno(uint32_t reason)
 {
@@ -92,7 +93,7 @@ int pld_broken(const pld_domain *domain, const char *op, uint32_t reason,
 		code = domain->parent->status->code;
 	}
 	if (domain->joined && reason == PLD_FAIL_ERROR &&
-	    code == PLD_SERVER_GONE && pld_server_gone(domain, HANGUP_MS))
+	    code == PLD_SERVER_GONE && pld_server_gone(domain, HANGUP_NS))
 		return pld_error(EOWNERDEAD, "%s: the server has gone away", op);
 	result = say_why(domain, op, reason, culprit, code);
 	if (reason >= PLD_FAIL_DEAD && reason <= PLD_FAIL_OUTSIDE) {

@@ -34,7 +34,7 @@
 /* After pld_abort(), whose promise is that all ends within a second. */
 #define ABORT_GRACE_NS (200 * PLD_NS_PER_MS)
 /* From a process's last close to its end, where it does end. */
-#define ENDING_MS 20
+#define ENDING_NS (20 * PLD_NS_PER_MS)
 /* Taken from a rank before the next one is looked at. */
 #define MOST_RECORDS 64
 
@@ -337,6 +337,30 @@ static void joined_ended(struct pld_watch *watch, int rank, bool ended)
 		report_loss(watch, rank, ended);
 }
 
+int pld_timeout_ms(int64_t deadline)
+{
+	int64_t left;
+
+	if (deadline == INT64_MAX)
+		return -1;
+	left = deadline - pld_now();
+	if (left <= 0)
+		return 0;
+	return left / PLD_NS_PER_MS < INT_MAX ? (int)(left / PLD_NS_PER_MS + 1)
+					      : INT_MAX;
+}
+
+bool pld_ready_within(struct pollfd *poll_fd, int64_t timeout_ns)
+{
+	int64_t deadline = pld_deadline(timeout_ns);
+	int ready;
+
+	do
+		ready = poll(poll_fd, 1, pld_timeout_ms(deadline));
+	while (ready < 0 && errno == EINTR);
+	return ready > 0;
+}
+
 /*
  * The socket's end is that of the process too, or it comes first by a moment:
  * the files are closed before the process counts as ended.
@@ -351,21 +375,8 @@ static void look_at_joined(struct pld_watch *watch, int rank)
 	if (!ended && pipe_of(watch, rank)->fd >= 0)
 		return;
 	if (!ended && !watch->ranks[rank].has_result)
-		ended = poll(pidfd, 1, ENDING_MS) > 0;
+		ended = pld_ready_within(pidfd, ENDING_NS);
 	joined_ended(watch, rank, ended);
-}
-
-int pld_timeout_ms(int64_t deadline)
-{
-	int64_t left;
-
-	if (deadline == INT64_MAX)
-		return -1;
-	left = deadline - pld_now();
-	if (left <= 0)
-		return 0;
-	return left / PLD_NS_PER_MS < INT_MAX ? (int)(left / PLD_NS_PER_MS + 1)
-					      : INT_MAX;
 }
 
 static void look_at(struct pld_watch *watch, int rank)

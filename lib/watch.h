@@ -87,4 +87,7 @@ int pld_watch_end(struct pld_watch *watch, pld_rank_report *reports);
 /* Milliseconds for poll() until then. */
 int pld_timeout_ms(int64_t deadline);
 
+/* Is it ready, or within that time? A handler that runs meanwhile ends nothing. */
+bool pld_ready_within(struct pollfd *poll_fd, int64_t timeout_ns);
+
 #endif

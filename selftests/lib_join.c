@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 
 #include "lib_join.h"
 
@@ -390,14 +391,20 @@ TEST_F(join, a_stopped_rank_is_cut_off)
 	SERVER_ENDS(0, "");
 }
 
-static int outlive_the_server(pld_domain *domain, void *served)
+static int hear_of_its_end(pld_domain *domain, void *served)
 {
 	CHECK_REFUSED(-EOWNERDEAD, "pld.system.wait: the server has gone away",
 		      wait_long(domain, served));
 	CHECK_REFUSED(-ECONNRESET,
 		      "pld_domain_disconnect: the server has gone away",
 		      pld_domain_disconnect(domain, 0));
-	_exit(0);
+	return 0;
+}
+
+/* There is nobody who would tell what it returns. */
+static int outlive_the_server(pld_domain *domain, void *served)
+{
+	_exit(hear_of_its_end(domain, served) ? 1 : 0);
 }
 
 /* Its socket is left in the folder; the next server takes the place. */
@@ -415,6 +422,58 @@ TEST_F(join, a_killed_server_is_gone_for_all)
 	ALL_COME_IN(gather);
 	ALL_END(0);
 	SERVER_ENDS(0, "");
+}
+
+/* A child of the server holds its end of rank 0's connection so long after it. */
+#define HELD_US 20000
+
+static void hold_the_first(void *arg, pld_serve_event event, int rank, int pid)
+{
+	static pid_t first;
+	pid_t server = getpid();
+	struct ucred peer;
+
+	on_progress(arg, event, rank, pid);
+	if (event == PLD_SERVE_CAME && rank == 0)
+		first = pid;
+	if (event != PLD_SERVE_STARTED || fork())
+		return;
+	for (int fd = STDERR_FILENO + 1; fd < 1024; fd++) {
+		socklen_t size = sizeof(peer);
+
+		if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) ||
+		    peer.pid != first)
+			close(fd);
+	}
+	while (getppid() == server)
+		usleep(1000);
+	usleep(HELD_US);
+	_exit(0);
+}
+
+static void ignore(int signal)
+{
+	(void)signal;
+}
+
+static int outlive_it_among_signals(pld_domain *domain, void *served)
+{
+	static const struct itimerval every = { { 0, 1000 }, { 0, 1000 } };
+
+	signal(SIGALRM, ignore);
+	CHECK_EQ(0, setitimer(ITIMER_REAL, &every, NULL));
+	return outlive_the_server(domain, served);
+}
+
+/* Who hears of it from another rank first waits for the end of its own connection. */
+TEST_F(join, signals_do_not_end_the_look_for_the_server)
+{
+	served_progress = hold_the_first;
+	ASSERT_EQ(0, start_server(&self->server, self->served));
+	ALL_COME_IN(outlive_it_among_signals);
+	ASSERT_TRUE(reaches(&self->served->ready, NRANKS));
+	EXPECT_EQ(128 + SIGKILL, peer_kill(&self->server));
+	ALL_END(0);
 }
 
 static int abort_all(pld_domain *domain, void *served)

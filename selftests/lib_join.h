@@ -146,6 +146,8 @@ static inline int wait_long(pld_domain *domain, void *arg)
 /* ---- the server ---- */
 
 static pld_kernel *served_kernel = gather;
+static void (*served_progress)(void *arg, pld_serve_event event, int rank,
+			       int pid) = on_progress;
 
 /* A dma-buf of at least that many bytes, from a domain of its own, or -1. */
 static int make_dmabuf(size_t bytes)
@@ -204,7 +206,7 @@ static void serve_once(struct served *served, pld_domain *domain)
 		.arg = served,
 		.note = note,
 		.note_bytes = sizeof(note),
-		.progress = on_progress,
+		.progress = served_progress,
 		.progress_arg = served,
 	};
 

@@ -231,9 +231,12 @@ static int die_while_waited_for(pld_domain *domain, void *buffer)
 
 	PLD_TRY(view(buffer, &signal));
 	if (pld_rank(domain) == 3) {
+		CHECK_EQ(0, ALL(LONG, GE(0, 8, 1), GE(1, 8, 1), GE(2, 8, 1)));
 		sleep_ms(20);
 		raise(SIGKILL);
 	}
+	CHECK_EQ(0, pld_system_notify(&signal, 3, PLD_AT(pld_rank(domain), 8),
+				      1, PLD_SET));
 	if (pld_rank(domain) == 1) {
 		CHECK_REFUSED(-EOWNERDEAD, "pld_system_wait_any: rank 3 died",
 			      ANY(LONG, GE(0, 0, 1), GE(2, 0, 1)));

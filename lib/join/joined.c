@@ -15,12 +15,13 @@
 #include "error.h"
 #include "join/joined.h"
 #include "platform/platform.h"
+#include "watch.h"
 
-bool pld_server_gone(const pld_domain *domain, int timeout_ms)
+bool pld_server_gone(const pld_domain *domain, int64_t timeout_ns)
 {
 	struct pollfd end = { domain->joined->socket, POLLRDHUP, 0 };
 
-	return poll(&end, 1, timeout_ms) > 0;
+	return pld_ready_within(&end, timeout_ns);
 }
 
 static void *watch_server(void *arg)

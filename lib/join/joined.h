@@ -30,6 +30,6 @@ void pld_joined_unwatch(pld_domain *domain);
 /* What the watcher breaks the domain with. */
 #define PLD_SERVER_GONE (-ECONNRESET)
 /* Has the server closed the connection, or ended? Waits so long for it. */
-bool pld_server_gone(const pld_domain *domain, int timeout_ms);
+bool pld_server_gone(const pld_domain *domain, int64_t timeout_ns);
 
 #endif

@@ -17,6 +17,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "error.h"
 #include "fd.h"
 #include "join/place.h"
@@ -24,7 +25,7 @@
 static const char op[] = "pld_domain_serve";
 
 /* A stranger may hold the lock of a folder that all can read. */
-#define LOCK_TRIES 100
+#define LOCK_NS PLD_NS_PER_S
 #define LOCK_PAUSE_US 10000
 #define BACKLOG 64
 
@@ -50,11 +51,13 @@ static int open_folder(struct pld_place *place)
 
 static bool lock_folder(const struct pld_place *place)
 {
-	for (int i = 0; i < LOCK_TRIES; i++) {
+	int64_t deadline = pld_deadline(LOCK_NS);
+
+	do {
 		if (!flock(place->folder, LOCK_EX | LOCK_NB))
 			return true;
 		usleep(LOCK_PAUSE_US);
-	}
+	} while (pld_now() < deadline);
 	return false;
 }
 
