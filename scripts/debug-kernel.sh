@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# debug-kernel.sh 6.1|6.12 debug|races [--is-cached]
+# debug-kernel.sh 6.1|6.12 debug|races
 #
 # Builds, from Debian's source of a kernel, a small one in which the kernel's own
 # checkers look on, for the virtual machine. The configuration is allnoconfig
@@ -11,8 +11,7 @@
 #   $PLD_CACHE/6.12-debug -> 6.12-debug_<package version>_<sum of the config>/
 #	build, vmlinux, release, modules/	as fetch-kernel.sh leaves them
 #
-# Takes 25 minutes of CPU, once; nothing when it is there already. --is-cached does
-# nothing but tell by its exit status whether it is.
+# Takes 25 minutes of CPU, once; nothing when it is there already.
 
 . "$(dirname -- "$0")/common.sh"
 
@@ -80,11 +79,9 @@ install_packages()
 		--no-install-recommends "${missing[@]}" >/dev/null
 }
 
-case "${1:-} ${2:-} ${3:-}" in
-'6.1 debug '|'6.12 debug '|'6.1 races '|'6.12 races '|\
-'6.1 debug --is-cached'|'6.12 debug --is-cached'|\
-'6.1 races --is-cached'|'6.12 races --is-cached') ;;
-*) die "usage: $0 6.1|6.12 debug|races [--is-cached]" ;;
+case "$*" in
+'6.1 debug'|'6.12 debug'|'6.1 races'|'6.12 races') ;;
+*) die "usage: $0 6.1|6.12 debug|races" ;;
 esac
 package=linux-source-$1
 name=$1-$2
@@ -95,10 +92,6 @@ if [ "$(candidate)" = "(none)" ] && [ "$(id -u)" = 0 ]; then
 	apt-get update -qq
 fi
 version=${name}_$(candidate)_${sum:0:12}
-if [ -n "${3:-}" ]; then
-	[ -e "$PLD_CACHE/$version/vmlinux" ]
-	exit
-fi
 if [ ! -e "$PLD_CACHE/$version/vmlinux" ]; then
 	install_packages
 	mkdir -p "$PLD_CACHE"
