@@ -41,7 +41,7 @@ build()
 {
 	local kernel=$1
 
-	"$PLD_TOP/scripts/debug-kernel.sh" "$kernel" debug
+	"$PLD_TOP/scripts/debug-kernel.sh" "$kernel" debug || return
 	slow_harness
 	make --no-print-directory -j"$(nproc)" O="$work" lib tools \
 		selftests_install modules_build test_modules ALL_32=y \

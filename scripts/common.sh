@@ -25,6 +25,18 @@ cached()
 	[ "$1" = source ] || [ "$(cat "$PLD_CACHE/$1/takes" 2>/dev/null)" = "$PLD_MODULES" ]
 }
 
+# not_installed PACKAGE...: those that are not, one a line. Debian also knows packages
+# that are not there, by name.
+not_installed()
+{
+	local package
+
+	for package; do
+		[ "$(dpkg-query -W -f '${db:Status-Status}' "$package" \
+			2>/dev/null)" = installed ] || echo "$package"
+	done
+}
+
 # What no test may make the kernel say.
 PLD_SPLATS=$PLD_TOP/scripts/kernel-log-splats
 

@@ -66,17 +66,17 @@ build()
 
 install_packages()
 {
-	local p missing=()
+	local missing
 
-	for p in $packages; do
-		dpkg-query -W "$p" >/dev/null 2>&1 || missing+=("$p")
-	done
-	[ ${#missing[@]} -gt 0 ] || return 0
-	[ "$(id -u)" = 0 ] || die "missing: apt-get install ${missing[*]}"
-	say "  INSTALL ${missing[*]}"
+	# shellcheck disable=SC2086 # names, one word each
+	missing=$(not_installed $packages | tr '\n' ' ')
+	[ -n "$missing" ] || return 0
+	[ "$(id -u)" = 0 ] || die "missing: apt-get install $missing"
+	say "  INSTALL $missing"
 	apt-get update -qq
+	# shellcheck disable=SC2086 # the same
 	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
-		--no-install-recommends "${missing[@]}" >/dev/null
+		--no-install-recommends $missing >/dev/null
 }
 
 case "$*" in

@@ -46,19 +46,6 @@ libglib2.0-dev		# an event loop that a selftest waits in
 LIST
 }
 
-missing_packages()
-{
-	local package
-
-	packages | while IFS= read -r package; do
-		case $(dpkg-query -W -f '${db:Status-Status}' \
-			"$package" 2>/dev/null) in
-		installed) ;;
-		*) echo "$package" ;;
-		esac
-	done
-}
-
 as_root()
 {
 	if [ "$(id -u)" = 0 ]; then
@@ -93,7 +80,8 @@ install_packages()
 [ $# -gt 0 ] || set -- $PLD_KERNELS source
 command -v apt-get >/dev/null ||
 	die "this needs Debian's apt-get; install by hand: $(packages | tr '\n' ' ')"
-missing=$(missing_packages)
+# shellcheck disable=SC2046 # names, one word each
+missing=$(not_installed $(packages))
 wanted=
 for what in "$@"; do
 	cached "$what" || wanted+=" $what"
