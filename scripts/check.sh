@@ -189,7 +189,8 @@ guest_6_12()
 		status=0
 		PLD_PLATFORM=kmod selftests/kselftest-run || status=1
 		PLD_PLATFORM=memfd selftests/kselftest-run lib_dmabuf_export \
-			lib_dmabuf_import lib_drm lib_drm_export || status=1
+			lib_dmabuf_import lib_dmabuf_refused lib_drm lib_drm_export ||
+			status=1
 		exit \$status"
 }
 
@@ -198,10 +199,10 @@ guest_6_12()
 # on 6.12.
 guest_6_1()
 {
-	local on_the_kernel="lib_dmabuf_export lib_dmabuf_import lib_domain \
-		lib_event lib_info lib_info_trust lib_join lib_memcg lib_several \
-		lib_waiter lib_waiter_end lib_waiter_loops lib_drm \
-		lib_drm_export drm.sh"
+	local on_the_kernel="lib_dmabuf_export lib_dmabuf_import \
+		lib_dmabuf_refused lib_domain lib_event lib_info lib_info_trust \
+		lib_join lib_memcg lib_several lib_waiter lib_waiter_end \
+		lib_waiter_loops lib_drm lib_drm_export drm.sh"
 
 	drop_in
 	sed -i -E '/:(memory|recheck.sh)$/d' "$work/tree-install/kselftest-list.txt"

@@ -18,12 +18,12 @@
 #include <linux/dma-heap.h>
 #include <linux/udmabuf.h>
 
-/* A dma-buf of the system heap, or -1. */
-static inline int heap_buffer(size_t bytes)
+/* A dma-buf of the system heap, open for what access says (O_RDWR), or -1. */
+static inline int heap_buffer_for(size_t bytes, int access)
 {
 	struct dma_heap_allocation_data data = {
 		.len = bytes,
-		.fd_flags = O_RDWR | O_CLOEXEC,
+		.fd_flags = (uint32_t)access | O_CLOEXEC,
 	};
 	int heap = open("/dev/dma_heap/system", O_RDWR | O_CLOEXEC);
 	int error;
@@ -33,6 +33,11 @@ static inline int heap_buffer(size_t bytes)
 	error = ioctl(heap, DMA_HEAP_IOCTL_ALLOC, &data);
 	close(heap);
 	return error ? -1 : (int)data.fd;
+}
+
+static inline int heap_buffer(size_t bytes)
+{
+	return heap_buffer_for(bytes, O_RDWR);
 }
 
 /* A dma-buf of a memfd's pages, or -1. */

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * pld.tensor.put of so much that it is copied by other means than little is.
+ */
+#include <stdlib.h>
+
+#include "lib_golden.h"
+#include "lib_test.h"
+
+#define LONG (8 << 20)
+#define LONG_WINDOW (LONG + 256)
+
+/*
+ * So long that they are written past the caches, or nearly; at odd places too, and a
+ * little further in their page than where they come from.
+ */
+static const struct {
+	int64_t bytes;
+	int64_t to;
+	int64_t from;
+} long_runs[] = {
+	{ LONG - 1, 1, 0 },
+	{ LONG, 0, 0 },
+	{ LONG, 63, 5 },
+	{ 2049, 1, 0 },
+};
+
+struct long_buffers {
+	pld_window_buffer *data;
+	pld_window_buffer *signal;
+};
+
+static int put_long(pld_distributed_tensor *data,
+		    pld_distributed_tensor *signal, int run)
+{
+	int64_t bytes = long_runs[run].bytes, from = long_runs[run].from;
+	pld_put_options options = {
+		.dst_offsets = PLD_AT(long_runs[run].to),
+		.src_offsets = PLD_AT(from),
+		.shape = PLD_SHAPE(bytes),
+	};
+	unsigned char *memory;
+	pld_tensor src;
+
+	CHECK(!posix_memalign((void **)&memory, 4096, LONG_WINDOW));
+	PLD_TRY(pld_tensor_init(&src, memory, PLD_SHAPE(LONG_WINDOW), PLD_UINT8));
+	golden_fill(memory + from, (size_t)bytes, (unsigned int)run);
+	CHECK_EQ(0, pld_system_wait(signal, PLD_AT(0), run + 1, PLD_GE));
+	CHECK_EQ(0, pld_tensor_put(data, 1, &src, &options));
+	CHECK_EQ(0, pld_system_notify(signal, 1, PLD_AT(0), run + 1, PLD_SET));
+	free(memory);
+	return 0;
+}
+
+/* All is there when the notify is, and nothing else has changed. */
+static int see_long(pld_distributed_tensor *data,
+		    pld_distributed_tensor *signal, int run)
+{
+	size_t bytes = (size_t)long_runs[run].bytes;
+	size_t to = (size_t)long_runs[run].to;
+	unsigned char *window = data->data;
+
+	memset(window, 0xee, LONG_WINDOW);
+	CHECK_EQ(0, pld_system_notify(signal, 0, PLD_AT(0), run + 1, PLD_SET));
+	CHECK_EQ(0, pld_system_wait(signal, PLD_AT(0), run + 1, PLD_GE));
+	CHECK_EQ(0xee, window[to + bytes]);
+	CHECK_EQ(bytes, golden_differs(window + to, bytes, (unsigned int)run));
+	for (size_t i = 0; i < LONG_WINDOW; i++)
+		if (i < to || i >= to + bytes)
+			CHECK_EQ(0xee, window[i]);
+	return 0;
+}
+
+static int long_puts(pld_domain *domain, void *arg)
+{
+	const struct long_buffers *b = arg;
+	pld_distributed_tensor data, signal;
+
+	PLD_TRY(pld_window(b->data, PLD_SHAPE(LONG_WINDOW), PLD_UINT8, &data));
+	PLD_TRY(pld_window(b->signal, PLD_SHAPE(1), PLD_INT32, &signal));
+	for (int run = 0; run < (int)ARRAY_SIZE(long_runs); run++)
+		PLD_TRY(pld_rank(domain) ? see_long(&data, &signal, run)
+					 : put_long(&data, &signal, run));
+	return 0;
+}
+
+TEST(long_runs_are_whole_when_the_notify_is_there)
+{
+	pld_domain *domain = make_domain(2);
+	struct long_buffers b;
+
+	ASSERT_NE(NULL, domain);
+	ASSERT_EQ(0, pld_alloc_window_buffer(domain, LONG_WINDOW, &b.data));
+	ASSERT_EQ(0, pld_alloc_signal(domain, PLD_SHAPE(1), &b.signal));
+	RUN(domain, long_puts, &b);
+	pld_domain_destroy(domain);
+}
+
+LIB_TEST_MAIN
