@@ -143,7 +143,7 @@ native_valgrind()
 	"$PLD_TOP/scripts/wrap-valgrind.sh" "$work/gcc/kselftest_install" \
 		"$work/valgrind"
 	PLD_PLATFORM=memfd PLD_VALGRIND=1 \
-		"$work/valgrind/kselftest-run" lib_signal lib_window
+		"$work/valgrind/kselftest-run" lib_signal lib_window lib_huge
 }
 
 instructions()
