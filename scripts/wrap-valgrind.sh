@@ -22,7 +22,7 @@ for program in "$from/$folder"/lib_*; do
 	cat > "$to/$folder/${program##*/}" <<SCRIPT
 #!/bin/sh
 LD_PRELOAD='$to/pidfd.so' exec valgrind -q --error-exitcode=99 --trace-children=no \\
-	--leak-check=full --errors-for-leak-kinds=definite \\
+	--leak-check=full --errors-for-leak-kinds=definite --show-leak-kinds=definite \\
 	'$program' "\$@"
 SCRIPT
 	chmod +x "$to/$folder/${program##*/}"
