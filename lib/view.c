@@ -177,9 +177,10 @@ int pld_tensor_init(pld_tensor *tensor, void *data, pld_dims shape,
 int pld_tile_init(pld_tile *tile, void *data, pld_dims shape, pld_dtype dtype)
 {
 	static const char op[] = "pld_tile_init";
-	int bytes = pld_dtype_size(dtype);
+	int bytes = pld_dtype_bytes(dtype);
 
-	if (bytes > 0 && (uintptr_t)data % (unsigned int)bytes)
+	/* Every type's size is a power of two. */
+	if (bytes && (uintptr_t)data & (uintptr_t)(bytes - 1))
 		return pld_error(EINVAL,
 				 "%s: data is %p, wanted a multiple of %s's %d bytes",
 				 op, data, pld_dtype_text(dtype), bytes);

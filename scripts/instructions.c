@@ -51,7 +51,7 @@ static int kernel(pld_domain *domain, void *arg)
 	COUNT("barrier", pld_tensor_barrier(&signal));
 	COUNT("allgather", allgather_builtin(&x, &table, &signal));
 	COUNT("hand", allgather_hand(&x, &y, &table, &signal, &tile, 1));
-	COUNT("hand-direct", allgather_hand(&x, &y, &table, &signal, NULL, 1));
+	COUNT("hand-direct", allgather_hand_direct(&x, &y, &table, &signal, 1));
 	pld_tile_free(&tile);
 	return 0;
 }

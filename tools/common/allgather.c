@@ -1,8 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The two allgathers, line by line as in PyPTO.
+ * The allgathers: both of PyPTO's, line by line, and the one by hand as it is fastest.
  */
+#include <stdbool.h>
+
 #include "common/allgather.h"
+
+/*
+ * Up to so much the own slice is loaded while the credits are on their way, since it is
+ * there already; a longer one last, when what the peers loaded before has left their
+ * caches again (doc/performance.md).
+ */
+#define SHORT_BYTES (16 << 10)
 
 static int64_t least(int64_t a, int64_t b)
 {
@@ -62,44 +71,72 @@ static int pull_direct(const pld_distributed_tensor *data, int peer,
 	return pld_tile_remote_load(data, peer, PLD_AT(peer, 0), shape, &tile);
 }
 
+/* A credit for every peer: this rank's slice is staged. */
+static int notify_peers(const pld_distributed_tensor *signal, int my_rank,
+			int nranks)
+{
+	pld_dims my_cell = PLD_AT(my_rank, 0);
+
+	for (int peer = 0; peer < nranks; peer++)
+		if (peer != my_rank)
+			PLD_TRY(pld_system_notify(signal, peer, my_cell, 1,
+						  PLD_ATOMIC_ADD));
+	return 0;
+}
+
+/* Every peer's slice is staged. */
+static int wait_for_peers(const pld_distributed_tensor *signal, int my_rank,
+			  int nranks, int round)
+{
+	for (int src = 0; src < nranks; src++)
+		if (src != my_rank)
+			PLD_TRY(pld_system_wait(signal, PLD_AT(src, 0), round,
+						PLD_GE));
+	return 0;
+}
+
 int allgather_hand(const pld_tensor *x, const pld_tensor *y,
 		   const pld_distributed_tensor *data,
 		   const pld_distributed_tensor *signal, pld_tile *tile,
 		   int round)
 {
-	int64_t piece = 0;
-	pld_dims my_cell;
-	pld_domain *ctx;
+	int64_t piece = (int64_t)tile->bytes / pld_dtype_size(x->dtype);
 	int my_rank, nranks;
+	pld_domain *ctx;
 
 	PLD_TRY(pld_get_comm_ctx(data, &ctx));
 	my_rank = pld_rank(ctx);
 	nranks = pld_nranks(ctx);
-	my_cell = PLD_AT(my_rank, 0);
 
-	if (tile)
-		piece = (int64_t)tile->bytes / pld_dtype_size(x->dtype);
-	PLD_TRY(tile ? stage(x, data, my_rank, tile, piece)
-		     : stage_direct(x, data, my_rank));
-
-	/* Barrier: every slice is staged. */
-	for (int peer = 0; peer < nranks; peer++)
-		if (peer != my_rank)
-			PLD_TRY(pld_system_notify(signal, peer, my_cell, 1,
-						  PLD_ATOMIC_ADD));
-	for (int src = 0; src < nranks; src++)
-		if (src != my_rank)
-			PLD_TRY(pld_system_wait(signal, PLD_AT(src, 0), round,
-						PLD_GE));
-
-	/* Pull: every rank's slice from the next rank's on, the own one too. */
-	for (int i = 1; i <= nranks; i++) {
-		int peer = (my_rank + i) % nranks;
-
-		PLD_TRY(tile ? pull(data, peer, y, tile, piece)
-			     : pull_direct(data, peer, y));
-	}
+	PLD_TRY(stage(x, data, my_rank, tile, piece));
+	PLD_TRY(notify_peers(signal, my_rank, nranks));
+	PLD_TRY(wait_for_peers(signal, my_rank, nranks, round));
+	/* From the next rank's slice on, the own one too. */
+	for (int i = 1; i <= nranks; i++)
+		PLD_TRY(pull(data, (my_rank + i) % nranks, y, tile, piece));
 	return 0;
+}
+
+int allgather_hand_direct(const pld_tensor *x, const pld_tensor *y,
+			  const pld_distributed_tensor *data,
+			  const pld_distributed_tensor *signal, int round)
+{
+	bool is_short = x->shape.n[1] * pld_dtype_size(x->dtype) <= SHORT_BYTES;
+	int my_rank, nranks;
+	pld_domain *ctx;
+
+	PLD_TRY(pld_get_comm_ctx(data, &ctx));
+	my_rank = pld_rank(ctx);
+	nranks = pld_nranks(ctx);
+
+	PLD_TRY(stage_direct(x, data, my_rank));
+	PLD_TRY(notify_peers(signal, my_rank, nranks));
+	if (is_short)
+		PLD_TRY(pull_direct(data, my_rank, y));
+	PLD_TRY(wait_for_peers(signal, my_rank, nranks, round));
+	for (int i = 1; i < nranks; i++)
+		PLD_TRY(pull_direct(data, (my_rank + i) % nranks, y));
+	return is_short ? 0 : pull_direct(data, my_rank, y);
 }
 
 int allgather_builtin(const pld_tensor *x, const pld_distributed_tensor *data,

@@ -166,9 +166,11 @@ int call_operation(struct bench *bench, struct buffers *b)
 	switch (bench->job->operation->id) {
 	case OP_ALLGATHER_HAND:
 		bench->round++;
-		return allgather_hand(&b->x, &b->y, &b->data, signal,
-				      bench->tile.data ? &bench->tile : NULL,
-				      bench->round);
+		return bench->tile.data
+			       ? allgather_hand(&b->x, &b->y, &b->data, signal,
+						&bench->tile, bench->round)
+			       : allgather_hand_direct(&b->x, &b->y, &b->data,
+						       signal, bench->round);
 	case OP_ALLGATHER_BUILTIN:
 		return allgather_builtin(&b->x, &b->data, signal);
 	case OP_ALLGATHER_REUSE:
