@@ -23,12 +23,10 @@ void pld_copy_in_pieces(void *dst, const void *src, size_t bytes)
 
 #include <emmintrin.h>
 
-#define LINE ((size_t)64)
-
 /* Lines that begin at to, which is aligned to them. */
 static void copy_lines(char *to, const char *from, size_t lines)
 {
-	for (; lines; lines--, to += LINE, from += LINE) {
+	for (; lines; lines--, to += PLD_LINE_BYTES, from += PLD_LINE_BYTES) {
 		__m128i *line = (__m128i *)(void *)to;
 		const __m128i *in = (const void *)from;
 		__m128i a = _mm_loadu_si128(in);
@@ -45,15 +43,15 @@ static void copy_lines(char *to, const char *from, size_t lines)
 
 void pld_copy_past_caches(void *dst, const void *src, size_t bytes)
 {
-	size_t head = -(uintptr_t)dst % LINE, body;
+	size_t head = -(uintptr_t)dst % PLD_LINE_BYTES, body;
 	const char *from = src;
 	char *to = dst;
 
 	if (head > bytes)
 		head = bytes;
-	body = (bytes - head) / LINE * LINE;
+	body = (bytes - head) / PLD_LINE_BYTES * PLD_LINE_BYTES;
 	memcpy(to, from, head);
-	copy_lines(to + head, from + head, body / LINE);
+	copy_lines(to + head, from + head, body / PLD_LINE_BYTES);
 	memcpy(to + head + body, from + head + body, bytes - head - body);
 	/*
 	 * These stores wait in buffers of their own, which a release store does not

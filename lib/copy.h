@@ -10,6 +10,9 @@
 #include <stdint.h>
 #include <string.h>
 
+/* A line of the caches. */
+#define PLD_LINE_BYTES 64
+
 /*
  * Who writes as many bytes in a call writes them past the caches: they would not stay there
  * until somebody reads them, and each line would be read from memory before it is

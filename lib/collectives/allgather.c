@@ -9,6 +9,7 @@
 #include "collectives/barrier.h"
 #include "collectives/check.h"
 #include "collectives/plain.h"
+#include "copy.h"
 #include "dims.h"
 #include "dtype.h"
 #include "domain.h"
@@ -17,8 +18,6 @@
 #include "observe.h"
 #include "transfer.h"
 #include "view.h"
-
-#define LINE_BYTES 64
 
 static const char op[] = "pld.tensor.allgather";
 
@@ -159,7 +158,7 @@ static int push(const pld_view *local, const pld_view *target,
 	};
 
 	/* Rows that share lines keep the peers so busy that it costs more. */
-	if (local->shape.n[1] * pld_dtype_bytes(local->dtype) >= LINE_BYTES)
+	if (local->shape.n[1] * pld_dtype_bytes(local->dtype) >= PLD_LINE_BYTES)
 		pld_barrier_expect(signal, 0);
 	/* What pld_tensor_put() checks, check() has, but for overlaps. */
 	PLD_TRY(pld_transfer_to_all(&transfer));
