@@ -33,15 +33,6 @@ static int stage(const pld_tensor *x, const pld_distributed_tensor *data,
 	return 0;
 }
 
-static int stage_direct(const pld_tensor *x, const pld_distributed_tensor *data,
-			int my_rank)
-{
-	pld_tile tile;
-
-	PLD_TRY(pld_tile_init(&tile, x->data, x->shape, x->dtype));
-	return pld_store(&tile, PLD_AT(my_rank, 0), data);
-}
-
 /* A peer's slice into its place in y, through the tile in pieces. */
 static int pull(const pld_distributed_tensor *data, int peer,
 		const pld_tensor *y, pld_tile *tile, int64_t piece)
@@ -56,19 +47,6 @@ static int pull(const pld_distributed_tensor *data, int peer,
 		PLD_TRY(pld_store(tile, PLD_AT(0, peer * size + at), y));
 	}
 	return 0;
-}
-
-/* Straight to its place in y, which is dense. */
-static int pull_direct(const pld_distributed_tensor *data, int peer,
-		       const pld_tensor *y)
-{
-	pld_dims shape = PLD_SHAPE(1, data->shape.n[1]);
-	int64_t bytes = shape.n[1] * pld_dtype_size(y->dtype);
-	pld_tile tile;
-
-	PLD_TRY(pld_tile_init(&tile, (char *)y->data + peer * bytes, shape,
-			      y->dtype));
-	return pld_tile_remote_load(data, peer, PLD_AT(peer, 0), shape, &tile);
 }
 
 /* A credit for every peer: this rank's slice is staged. */
@@ -117,26 +95,40 @@ int allgather_hand(const pld_tensor *x, const pld_tensor *y,
 	return 0;
 }
 
+/* A slice straight to its place in y: the tile lies there. */
+static int pull_direct(const pld_distributed_tensor *data, int peer,
+		       const pld_tensor *y, int64_t bytes, pld_tile *tile)
+{
+	tile->data = (char *)y->data + peer * bytes;
+	return pld_tile_remote_load(data, peer, PLD_AT(peer, 0), tile->shape,
+				    tile);
+}
+
+/* One tile for all, which is moved, since a call of few bytes is made of such things. */
 int allgather_hand_direct(const pld_tensor *x, const pld_tensor *y,
 			  const pld_distributed_tensor *data,
 			  const pld_distributed_tensor *signal, int round)
 {
-	bool is_short = x->shape.n[1] * pld_dtype_size(x->dtype) <= SHORT_BYTES;
+	int64_t bytes = x->shape.n[1] * pld_dtype_size(x->dtype);
+	bool is_short = bytes <= SHORT_BYTES;
 	int my_rank, nranks;
 	pld_domain *ctx;
+	pld_tile tile;
 
 	PLD_TRY(pld_get_comm_ctx(data, &ctx));
 	my_rank = pld_rank(ctx);
 	nranks = pld_nranks(ctx);
 
-	PLD_TRY(stage_direct(x, data, my_rank));
+	PLD_TRY(pld_tile_init(&tile, x->data, x->shape, x->dtype));
+	PLD_TRY(pld_store(&tile, PLD_AT(my_rank, 0), data));
 	PLD_TRY(notify_peers(signal, my_rank, nranks));
 	if (is_short)
-		PLD_TRY(pull_direct(data, my_rank, y));
+		PLD_TRY(pull_direct(data, my_rank, y, bytes, &tile));
 	PLD_TRY(wait_for_peers(signal, my_rank, nranks, round));
 	for (int i = 1; i < nranks; i++)
-		PLD_TRY(pull_direct(data, (my_rank + i) % nranks, y));
-	return is_short ? 0 : pull_direct(data, my_rank, y);
+		PLD_TRY(pull_direct(data, (my_rank + i) % nranks, y, bytes,
+				    &tile));
+	return is_short ? 0 : pull_direct(data, my_rank, y, bytes, &tile);
 }
 
 int allgather_builtin(const pld_tensor *x, const pld_distributed_tensor *data,
