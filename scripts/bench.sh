@@ -10,7 +10,7 @@
 # name. From the environment:
 #
 #	RANKS="2 4"	numbers of ranks
-#	ROUNDS=3	how often each measures all sizes
+#	ROUNDS=3	how often each size is measured
 #	FACTOR=2	from one size to the next, from 8 bytes to 8 MiB per rank
 
 . "$(dirname -- "$0")/common.sh"
@@ -20,6 +20,8 @@ ROUNDS=${ROUNDS:-3}
 FACTOR=${FACTOR:-2}
 LEAST=8
 MOST=$((8 << 20))
+# How often a size of a round is measured at most, where the CPUs move meanwhile.
+TRIES=3
 
 out=$O/bench
 raw=$out/raw
@@ -42,25 +44,24 @@ tell()
 
 install_peers()
 {
-	local package missing=()
+	local missing
 
-	for package in openmpi-bin libopenmpi-dev mpich libmpich-dev; do
-		[ "$(dpkg-query -W -f '${db:Status-Status}' "$package" \
-			2>/dev/null)" = installed ] || missing+=("$package")
-	done
-	[ ${#missing[@]} -gt 0 ] || return 0
+	missing=$(not_installed openmpi-bin libopenmpi-dev mpich libmpich-dev |
+		tr '\n' ' ')
+	[ -n "$missing" ] || return 0
 	if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
-		tell "SKIP    not installed, and only root can: ${missing[*]}"
+		tell "SKIP    not installed, and only root can: $missing"
 		return 0
 	fi
-	tell "INSTALL ${missing[*]}"
+	tell "INSTALL $missing"
+	# shellcheck disable=SC2086 # names, one word each
 	{
 		apt-get update -q -o DPkg::Lock::Timeout=300 &&
 			DEBIAN_FRONTEND=noninteractive apt-get install -y -q \
 				--no-install-recommends \
-				-o DPkg::Lock::Timeout=300 "${missing[@]}"
+				-o DPkg::Lock::Timeout=300 $missing
 	} > "$out/install.log" 2>&1 ||
-		tell "SKIP    cannot be installed (see $out/install.log): ${missing[*]}"
+		tell "SKIP    cannot be installed (see $out/install.log): $missing"
 }
 
 # build NAME COMPILER SOURCE: a program to compare with, where it can be built.
@@ -76,7 +77,7 @@ build()
 }
 
 #
-# 2. The contenders. Each prints lines of bytes per rank and µs.
+# 2. The contenders. Each prints lines of bytes per rank and µs, here of one size.
 #
 
 devices()
@@ -85,102 +86,139 @@ devices()
 }
 
 # Where there is a core for each rank, libpld and OpenMPI give it one by default.
-mpi()
+binding()
 {
-	local binding=core
-
-	[ "$1" -le "$cpus" ] || binding=none
-	timeout 300 mpirun.openmpi --oversubscribe --bind-to $binding -np "$1" \
-		"$out/OpenMPI" $LEAST $MOST "$FACTOR"
-}
-
-mpich()
-{
-	local binding=core
-
-	[ "$1" -le "$cpus" ] || binding=none
-	timeout 300 mpirun.mpich -bind-to $binding -np "$1" "$out/MPICH" \
-		$LEAST $MOST "$FACTOR"
-}
-
-# Some versions crash in shmem_finalize(), when all has been measured.
-openshmem()
-{
-	local binding=core
-
-	[ "$1" -le "$cpus" ] || binding=none
-	timeout 300 oshrun --oversubscribe --bind-to $binding -np "$1" \
-		-x SHMEM_SYMMETRIC_SIZE=512M "$out/OpenSHMEM" $LEAST $MOST \
-		"$FACTOR" || true
-}
-
-copies()
-{
-	timeout 300 "$out/copy" "$2" "$1" $LEAST $MOST "$FACTOR"
-}
-
-# All three of libpld's, in one run.
-libpld()
-{
-	"$tool" -d "$(devices "$1")" -t uint8 --csv -b $((LEAST * $1)) \
-		-e $((MOST * $1)) -f "$FACTOR" \
-		-o allgather-hand,allgather-builtin,allgather-reuse
-}
-
-# record RANKS NAME ROUND: adds lines of bytes and µs to the raw times.
-record()
-{
-	awk -v p="$1" -v name="$2" -v round="$3" \
-		'NF == 2 { print p, name, round, $1, $2 }' >> "$raw"
-}
-
-# peer RANKS NAME ROUND COMMAND...: all sizes, or none.
-peer()
-{
-	local p=$1 name=$2 round=$3 lines
-
-	shift 3
-	[ -x "$out/${name/pu*/copy}" ] || return 0
-	tell "RUN     $p ranks, round $round: $name"
-	"$@" > "$out/one" 2> "$out/$name.err" < /dev/null || true
-	lines=$(grep -c '^[0-9]* [0-9.e+-]*$' "$out/one" || true)
-	if [ "$lines" = "$nr_sizes" ]; then
-		record "$p" "$name" "$round" < "$out/one"
+	if [ "$1" -le "$cpus" ]; then
+		echo core
 	else
-		tell "SKIP    $name with $p ranks: $lines of $nr_sizes sizes, see $out/$name.err"
+		echo none
 	fi
 }
 
-ours()
+run_OpenMPI()
 {
-	tell "RUN     $1 ranks, round $2: libpld"
-	libpld "$1" > "$out/one" 2> "$out/libpld.err" || {
-		cat "$out/libpld.err" >&2
-		die "pld-bench fails"
-	}
-	awk -F , -v p="$1" -v round="$2" \
-		'sub(/^allgather-/, "", $1) { print p, $1, round, $5, $8 }' \
-		"$out/one" >> "$raw"
+	timeout 300 mpirun.openmpi --oversubscribe --bind-to "$(binding "$1")" -np "$1" \
+		"$out/OpenMPI" "$2" "$2" 2
+}
+
+run_MPICH()
+{
+	timeout 300 mpirun.mpich -bind-to "$(binding "$1")" -np "$1" "$out/MPICH" "$2" "$2" 2
+}
+
+# Some versions crash in shmem_finalize(), when all has been measured.
+run_OpenSHMEM()
+{
+	timeout 300 oshrun --oversubscribe --bind-to "$(binding "$1")" -np "$1" \
+		-x SHMEM_SYMMETRIC_SIZE=512M "$out/OpenSHMEM" "$2" "$2" 2 || true
+}
+
+run_pull()
+{
+	timeout 300 "$out/copy" pull "$1" "$2" "$2" 2
+}
+
+run_push()
+{
+	timeout 300 "$out/copy" push "$1" "$2" "$2" 2
+}
+
+# All three of libpld's, in one run.
+run_libpld()
+{
+	"$tool" -d "$(devices "$1")" -t uint8 --csv -b $(($2 * $1)) -e $(($2 * $1)) \
+		-o allgather-hand,allgather-builtin,allgather-reuse |
+		awk -F , 'sub(/^allgather-/, "", $1) { print $1, $5, $8 }'
+}
+
+# measure RANKS ROUND SIZE NAME: adds lines of ranks, contender, round, bytes and µs.
+# A peer that fails is not asked again with so many ranks.
+measure()
+{
+	local name=$4 results=1 program=$out/${4/pu*/copy}
+
+	if [ "$name" = libpld ]; then
+		results=3 program=$tool
+	fi
+	[ -x "$program" ] || return 0
+	case " $skipped " in *" $1-$name "*) return 0 ;; esac
+	"run_$name" "$1" "$3" > "$out/one" 2> "$out/$name.err" < /dev/null ||
+		: > "$out/one"
+	if awk -v p="$1" -v round="$2" -v size="$3" -v name="$name" -v wanted=$results '
+		NF == 2 { $0 = name " " $0 }
+		NF == 3 && $2 == size && $3 > 0 { print p, $1, round, $2, $3; n++ }
+		END { exit n != wanted }' "$out/one" >> "$out/size"; then
+		return 0
+	fi
+	[ "$name" != libpld ] || { cat "$out/$name.err" >&2; die "pld-bench fails"; }
+	tell "SKIP    $name with $1 ranks: no result at $(short_size "$3"), see $out/$name.err"
+	skipped+=" $1-$name"
+}
+
+# How long a cache line takes from CPU to CPU now, in ns. Virtual CPUs may be near each
+# other for some seconds, and then far.
+look()
+{
+	"$tool" -d 0,1 -o barrier -n 1 -w 0 |
+		sed -n 's/^# cache line.*, \([0-9.]*\) ns after/\1/p' >> "$out/looks"
+}
+
+# alike: whether the looks of one size are within half of each other.
+alike()
+{
+	sort -g "$out/looks" | awk '{ v[NR] = $1 } END { exit v[NR] > 1.5 * v[1] }'
+}
+
+# All contenders one after another, within seconds; once more where the CPUs have moved.
+one_size()
+{
+	local name try
+
+	for ((try = 1; try <= TRIES; try++)); do
+		: > "$out/size"
+		: > "$out/looks"
+		look
+		for name in libpld OpenMPI MPICH OpenSHMEM pull push; do
+			measure "$1" "$2" "$3" $name
+			look
+		done
+		! alike || break
+	done
+	[ "$try" -le "$TRIES" ] || moved=$((moved + 1))
+	cat "$out/looks" >> "$out/lines"
+	cat "$out/size" >> "$raw"
+}
+
+short_size()
+{
+	if [ "$1" -ge 1048576 ] && [ $(($1 % 1048576)) = 0 ]; then
+		echo "$(($1 >> 20)) MiB"
+	elif [ "$1" -ge 1024 ] && [ $(($1 % 1024)) = 0 ]; then
+		echo "$(($1 >> 10)) KiB"
+	else
+		echo "$1 B"
+	fi
 }
 
 one_round()
 {
-	ours "$1" "$2"
-	peer "$1" OpenMPI "$2" mpi "$1"
-	peer "$1" MPICH "$2" mpich "$1"
-	peer "$1" OpenSHMEM "$2" openshmem "$1"
-	peer "$1" pull "$2" copies "$1" pull
-	peer "$1" push "$2" copies "$1" push
-}
-
-count_sizes()
-{
 	local size
 
-	nr_sizes=0
 	for ((size = LEAST; size <= MOST; size *= FACTOR)); do
-		nr_sizes=$((nr_sizes + 1))
+		tell "RUN     $1 ranks, round $2 of $ROUNDS: $(short_size "$size")"
+		one_size "$1" "$2" "$size"
 	done
+}
+
+# How near the CPUs were to each other, over all.
+lines()
+{
+	sort -g "$out/lines" | awk -v moved="$moved" '
+		{ v[NR] = $1 }
+		END {
+			printf "\nA cache line took %s ns from CPU to CPU (%s–%s) when measured between contenders;", v[int((NR + 1) / 2)], v[1], v[NR]
+			printf " %d sizes of a round were measured while it changed by more than half.\n", moved
+		}'
 }
 
 #
@@ -328,7 +366,8 @@ plots()
 mkdir -p "$out"
 : > "$raw"
 : > "$out/figures.json"
-count_sizes
+: > "$out/lines"
+skipped="" moved=0
 install_peers
 build OpenMPI mpicc.openmpi mpi.c
 build MPICH mpicc.mpich mpi.c
@@ -343,7 +382,9 @@ for p in $RANKS; do
 done
 "$PLD_TOP/scripts/bench-table" -v json=1 "$raw" > "$out/allgather.json"
 "$PLD_TOP/scripts/bench-table" "$raw"
+lines
 figures
 instructions
 plots
+rm -f "$out/one" "$out/size" "$out/looks"
 tell "DONE    in $SECONDS s; raw times, JSON and plots are in $out"
