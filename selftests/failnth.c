@@ -106,6 +106,7 @@ static bool is_documented(int ret)
 TEST_F_TIMEOUT(call, with_any_step_failing_changes_nothing, 600)
 {
 	static char idle[STATE_BYTES], before[STATE_BYTES];
+	long long references = steady_references();
 	unsigned int failed = 0, steps;
 	int log = kernel_log_open();
 	bool injected = true;
@@ -114,6 +115,8 @@ TEST_F_TIMEOUT(call, with_any_step_failing_changes_nothing, 600)
 		SKIP(return, "the kernel has no %s", self->lacks);
 	if (plain_call(self, variant) == -ENODEV)
 		SKIP(return, "nothing here to make this call with");
+	/* A fence is there for longer than its file. */
+	ASSERT_EQ(references, settled_references(references));
 	take_state(self, idle);
 	for (unsigned int nth = 1; injected; nth++) {
 		int ret;
