@@ -4,9 +4,7 @@
  * whatever the machine has that makes dma-bufs, on either platform. The bytes
  * are looked at through the dma-buf itself.
  */
-#include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>

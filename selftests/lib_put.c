@@ -6,7 +6,6 @@
  * must, and a refused call changes nothing.
  */
 #include <limits.h>
-#include <stdlib.h>
 
 #include "lib_golden.h"
 #include "lib_test.h"
