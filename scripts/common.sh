@@ -26,14 +26,14 @@ cached()
 }
 
 # not_installed PACKAGE...: those that are not, one a line. Debian also knows packages
-# that are not there, by name.
+# that are not there, by name; and one may be there for two architectures.
 not_installed()
 {
 	local package
 
 	for package; do
-		[ "$(dpkg-query -W -f '${db:Status-Status}' "$package" \
-			2>/dev/null)" = installed ] || echo "$package"
+		dpkg-query -W -f '${db:Status-Status}\n' "$package" 2>/dev/null |
+			grep -qx installed || echo "$package"
 	done
 }
 
