@@ -27,22 +27,21 @@ slow_harness()
 {
 	local harness=$work/harness/tools/testing/selftests/kselftest_harness.h
 
-	rm -rf "$work/harness"
-	mkdir -p "$work/harness"
-	cp -R "$PLD_CACHE/source/tools" "$work/harness"
+	rm -rf "$work/harness" && mkdir -p "$work/harness" &&
+	cp -R "$PLD_CACHE/source/tools" "$work/harness" &&
 	sed -i -e 's/^#define TEST_TIMEOUT_DEFAULT 30$/#define TEST_TIMEOUT_DEFAULT 240/' \
 		-e 's/^\(\t__TEST_F_IMPL(fixture_name, test_name, -1, \)timeout)$/\18 * (timeout))/' \
-		"$harness"
+		"$harness" &&
 	[ "$(grep -cE 'TEST_TIMEOUT_DEFAULT 240$|8 \* \(timeout\)\)$' "$harness")" = 2 ] ||
 		die "this harness has other timeouts"
 }
 
+# In a condition, where an error does not end it by itself.
 build()
 {
 	local kernel=$1
 
-	"$PLD_TOP/scripts/debug-kernel.sh" "$kernel" debug || return
-	slow_harness
+	"$PLD_TOP/scripts/debug-kernel.sh" "$kernel" debug && slow_harness &&
 	make --no-print-directory -j"$(nproc)" O="$work" lib tools \
 		selftests_install modules_build test_modules ALL_32=y \
 		KSFT_DIR="$work/harness/tools/testing/selftests" \
@@ -115,7 +114,7 @@ cd "$PLD_TOP"
 mkdir -p "$work"
 passed=0 failed=0 skipped=0
 for kernel in "$@"; do
-	build "$kernel" > "$work/build-$kernel.log" 2>&1 ||
+	(build "$kernel") > "$work/build-$kernel.log" 2>&1 ||
 		{ tail -n 20 "$work/build-$kernel.log"; die "cannot build for $kernel-debug"; }
 	for run in $(seq "$RUNS"); do
 		log=$work/$kernel-$run.log

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# debug-kernel.sh 6.1|6.12 debug|races
+# debug-kernel.sh 6.1|6.12 debug|races [--is-cached]
 #
 # Builds, from Debian's source of a kernel, a small one in which the kernel's own
 # checkers look on, for the virtual machine. The configuration is allnoconfig
@@ -11,11 +11,21 @@
 #   $PLD_CACHE/6.12-debug -> 6.12-debug_<package version>_<sum of the config>/
 #	build, vmlinux, release, modules/	as fetch-kernel.sh leaves them
 #
-# Takes 25 minutes of CPU, once; nothing when it is there already.
+# Takes 25 minutes of CPU, once; nothing when it is there already. Exit status 3: its
+# source or the packages to build it with cannot be had. With --is-cached, whether it is
+# there is all that is looked at: 0 or 1.
 
 . "$(dirname -- "$0")/common.sh"
 
 packages="bc bison flex libelf-dev libssl-dev"
+
+APT="-q -o DPkg::Lock::Timeout=300"
+
+not_to_be_had()
+{
+	say "${0##*/}: $*" >&2
+	exit 3
+}
 
 # Prints the version of the source that apt would install, "(none)" when it knows none.
 candidate()
@@ -28,7 +38,7 @@ fetch_source()
 {
 	say "  FETCH   $package"
 	apt-get -qq -o APT::Sandbox::User="$(id -un)" download "$package" ||
-		die "cannot download $package"
+		not_to_be_had "cannot download $package"
 	say "  UNPACK  $package"
 	dpkg-deb --fsys-tarfile "$package"_*.deb |
 		tar -xOf - "./usr/src/$package.tar.xz" | xz -dc -T0 |
@@ -71,17 +81,21 @@ install_packages()
 	# shellcheck disable=SC2086 # names, one word each
 	missing=$(not_installed $packages | tr '\n' ' ')
 	[ -n "$missing" ] || return 0
-	[ "$(id -u)" = 0 ] || die "missing: apt-get install $missing"
+	[ "$(id -u)" = 0 ] || not_to_be_had "missing: apt-get install $missing"
 	say "  INSTALL $missing"
-	apt-get update -qq
-	# shellcheck disable=SC2086 # the same
-	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
-		--no-install-recommends $missing >/dev/null
+	# shellcheck disable=SC2086 # words
+	{
+		apt-get $APT update &&
+			DEBIAN_FRONTEND=noninteractive apt-get $APT install -y \
+				--no-install-recommends $missing
+	} > /dev/null || not_to_be_had "cannot install $missing"
 }
 
-case "$*" in
+wanted=$*
+wanted=${wanted% --is-cached}
+case $wanted in
 '6.1 debug'|'6.12 debug'|'6.1 races'|'6.12 races') ;;
-*) die "usage: $0 6.1|6.12 debug|races" ;;
+*) die "usage: $0 6.1|6.12 debug|races [--is-cached]" ;;
 esac
 package=linux-source-$1
 name=$1-$2
@@ -89,9 +103,15 @@ config=$(grep -h '^CONFIG_' "$PLD_TOP/scripts/kernels/base.config" \
 	"$PLD_TOP/scripts/kernels/$2.config")
 sum=$(echo "$config" | sha256sum)
 if [ "$(candidate)" = "(none)" ] && [ "$(id -u)" = 0 ]; then
-	apt-get update -qq
+	# shellcheck disable=SC2086 # words
+	apt-get $APT update > /dev/null ||
+		say "apt-get has no lists of packages" >&2
 fi
 version=${name}_$(candidate)_${sum:0:12}
+if [ "$*" != "$wanted" ]; then
+	[ -e "$PLD_CACHE/$version/vmlinux" ]
+	exit
+fi
 if [ ! -e "$PLD_CACHE/$version/vmlinux" ]; then
 	install_packages
 	mkdir -p "$PLD_CACHE"
