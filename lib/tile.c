@@ -200,6 +200,19 @@ __attribute__((noinline)) static int store_any(const char *op,
 	return 0;
 }
 
+/*
+ * What pld_copy() is told of a store. A tile that was allocated holds a piece of who knows
+ * how much; one over memory of the caller's, all of it.
+ */
+static inline size_t all_of(const pld_tile *tile, const pld_view *to,
+			    size_t bytes)
+{
+	bool staged = to->kind == PLD_DISTRIBUTED_TENSOR && !tile->allocated &&
+		      bytes >= PLD_STAGED_LEAST && bytes < PLD_STAGED_BELOW;
+
+	return staged ? PLD_PAST_CACHES : bytes;
+}
+
 int pld_store(const pld_tile *tile, pld_dims offsets, const pld_view *tensor)
 {
 	struct pld_run run;
@@ -209,7 +222,7 @@ int pld_store(const pld_tile *tile, pld_dims offsets, const pld_view *tensor)
 			 &run) &&
 	    is_full(tile, tensor->dtype, &run))
 		pld_copy((char *)tensor->data + run.before, tile->data,
-			 run.bytes, run.bytes);
+			 run.bytes, all_of(tile, tensor, run.bytes));
 	else
 		PLD_TRY(store_any("pl.store", tile, &offsets, tensor));
 	if (pld_observed())

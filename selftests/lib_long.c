@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * pld.tensor.put of so much that it is copied by other means than little is.
+ * pld.tensor.put and pl.store of so much that it is copied by other means than little
+ * is.
  */
 #include <stdlib.h>
 
@@ -93,6 +94,81 @@ TEST(long_runs_are_whole_when_the_notify_is_there)
 	ASSERT_EQ(0, pld_alloc_window_buffer(domain, LONG_WINDOW, &b.data));
 	ASSERT_EQ(0, pld_alloc_signal(domain, PLD_SHAPE(1), &b.signal));
 	RUN(domain, long_puts, &b);
+	pld_domain_destroy(domain);
+}
+
+/* What a rank stores in its own window, of lengths about those that matter. */
+static const struct {
+	int64_t bytes;
+	int64_t to;
+} staged_runs[] = {
+	{ (32 << 10) - 1, 0 },	{ 32 << 10, 1 },    { (32 << 10) + 33, 63 },
+	{ (512 << 10) - 1, 3 }, { 512 << 10, 200 },
+};
+
+static int stage(pld_distributed_tensor *data, pld_distributed_tensor *signal,
+		 int run)
+{
+	int64_t bytes = staged_runs[run].bytes;
+	unsigned char *memory = malloc((size_t)bytes);
+	pld_tile tile;
+
+	CHECK(memory);
+	golden_fill(memory, (size_t)bytes, (unsigned int)run);
+	memset(data->data, 0xee, LONG_WINDOW);
+	PLD_TRY(pld_tile_init(&tile, memory, PLD_SHAPE(bytes), PLD_UINT8));
+	CHECK_EQ(0, pld_store(&tile, PLD_AT(staged_runs[run].to), data));
+	CHECK_EQ(0, pld_system_notify(signal, 1, PLD_AT(0), run + 1, PLD_SET));
+	/* Not before it has been seen. */
+	CHECK_EQ(0, pld_system_wait(signal, PLD_AT(0), run + 1, PLD_GE));
+	free(memory);
+	return 0;
+}
+
+static int see_staged(pld_distributed_tensor *data,
+		      pld_distributed_tensor *signal, int run)
+{
+	size_t bytes = (size_t)staged_runs[run].bytes;
+	size_t to = (size_t)staged_runs[run].to;
+	unsigned char *seen;
+	pld_tile tile;
+
+	PLD_TRY(pld_tile_alloc(&tile, LONG_WINDOW));
+	CHECK_EQ(0, pld_system_wait(signal, PLD_AT(0), run + 1, PLD_GE));
+	CHECK_EQ(0, pld_tile_remote_load(data, 0, PLD_AT(0),
+					 PLD_SHAPE(LONG_WINDOW), &tile));
+	seen = tile.data;
+	CHECK_EQ(bytes, golden_differs(seen + to, bytes, (unsigned int)run));
+	for (size_t i = 0; i < LONG_WINDOW; i++)
+		if (i < to || i >= to + bytes)
+			CHECK_EQ(0xee, seen[i]);
+	CHECK_EQ(0, pld_system_notify(signal, 0, PLD_AT(0), run + 1, PLD_SET));
+	pld_tile_free(&tile);
+	return 0;
+}
+
+static int staged_stores(pld_domain *domain, void *arg)
+{
+	const struct long_buffers *b = arg;
+	pld_distributed_tensor data, signal;
+
+	PLD_TRY(pld_window(b->data, PLD_SHAPE(LONG_WINDOW), PLD_UINT8, &data));
+	PLD_TRY(pld_window(b->signal, PLD_SHAPE(1), PLD_INT32, &signal));
+	for (int run = 0; run < (int)ARRAY_SIZE(staged_runs); run++)
+		PLD_TRY(pld_rank(domain) ? see_staged(&data, &signal, run)
+					 : stage(&data, &signal, run));
+	return 0;
+}
+
+TEST(staged_runs_are_whole_when_the_notify_is_there)
+{
+	pld_domain *domain = make_domain(2);
+	struct long_buffers b;
+
+	ASSERT_NE(NULL, domain);
+	ASSERT_EQ(0, pld_alloc_window_buffer(domain, LONG_WINDOW, &b.data));
+	ASSERT_EQ(0, pld_alloc_signal(domain, PLD_SHAPE(1), &b.signal));
+	RUN(domain, staged_stores, &b);
 	pld_domain_destroy(domain);
 }
 
