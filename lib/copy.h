@@ -20,7 +20,7 @@
  * share. memcpy() has such a bound too, which it computes from what the processor says
  * of its caches; virtual processors say what they like.
  */
-#define PLD_PAST_CACHES ((size_t)8 << 20)
+#define PLD_PAST_CACHES ((size_t)16 << 20)
 
 /*
  * What a rank stores in its own window its peers have loaded before, and each line has to
@@ -55,7 +55,7 @@ void pld_copy_past_caches(void *dst, const void *src, size_t bytes);
 
 /*
  * memcpy() in a call that writes all bytes, these among them; all is 0 for the caches, and
- * twice as much for what is read for the only time.
+ * four times as much for what is read for the only time.
  */
 static inline void pld_copy(void *dst, const void *src, size_t bytes, size_t all)
 {

@@ -85,7 +85,7 @@ static inline void load_run(pld_tile *tile, const pld_dims *shape,
 			    const struct pld_run *run)
 {
 	set_shape(tile, shape, shape, dtype);
-	pld_copy(tile->data, data + run->before, run->bytes, 2 * run->bytes);
+	pld_copy(tile->data, data + run->before, run->bytes, 4 * run->bytes);
 }
 
 /* Makes the tile hold that shape, dense, of which valid is to be filled. */

@@ -8,7 +8,7 @@
 #include "lib_golden.h"
 #include "lib_test.h"
 
-#define LONG (8 << 20)
+#define LONG (16 << 20)
 #define LONG_WINDOW (LONG + 256)
 
 /*
