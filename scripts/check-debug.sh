@@ -31,7 +31,7 @@ slow_harness()
 	cp -R "$PLD_CACHE/source/tools" "$work/harness" &&
 	sed -i -e 's/^#define TEST_TIMEOUT_DEFAULT 30$/#define TEST_TIMEOUT_DEFAULT 240/' \
 		-e 's/^\(\t__TEST_F_IMPL(fixture_name, test_name, -1, \)timeout)$/\18 * (timeout))/' \
-		"$harness" &&
+		"$harness" || return
 	[ "$(grep -cE 'TEST_TIMEOUT_DEFAULT 240$|8 \* \(timeout\)\)$' "$harness")" = 2 ] ||
 		die "this harness has other timeouts"
 }
