@@ -106,7 +106,7 @@ static bool state_is(world *w, const char *before)
 		take_state(w, now);
 		if (!strcmp(before, now))
 			return true;
-		usleep(10000);
+		sleep_ms(10);
 	}
 	fprintf(stderr, "# before:\n%s# now:\n%s", before, now);
 	return false;

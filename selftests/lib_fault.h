@@ -6,7 +6,6 @@
 #ifndef PLD_LIB_FAULT_H
 #define PLD_LIB_FAULT_H
 
-#include <errno.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -17,6 +16,8 @@
 #include <unistd.h>
 
 #include <pld.h>
+
+#include "pld_sleep.h"
 
 /* What ranks leave behind for the test. */
 struct shared {
@@ -41,14 +42,6 @@ static inline int64_t now_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
-
-static inline void sleep_ms(int ms)
-{
-	struct timespec left = { ms / 1000, ms % 1000 * 1000000L };
-
-	while (nanosleep(&left, &left) && errno == EINTR)
-		;
 }
 
 static inline void say_ready(struct shared *shared)

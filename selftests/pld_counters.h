@@ -12,6 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "pld_sleep.h"
+
 #define SIM_PARAMETERS "/sys/module/pld_sim/parameters"
 
 /* The whole of a small file as a string, or -1. */
@@ -84,7 +86,7 @@ static inline long long steady_references(void)
 
 	do {
 		before = references;
-		usleep(200000);
+		sleep_ms(200);
 		references = module_references();
 	} while (references != before);
 	return references;
@@ -96,7 +98,7 @@ static inline long long settled_memory(unsigned int id, long long bytes)
 	long long used = device_memory_used(id);
 
 	for (int i = 0; i < 1000 && used != bytes; i++) {
-		usleep(10000);
+		sleep_ms(10);
 		used = device_memory_used(id);
 	}
 	return used;
@@ -108,7 +110,7 @@ static inline long long settled_references(long long count)
 	long long refs = module_references();
 
 	for (int i = 0; i < 1000 && refs != count; i++) {
-		usleep(10000);
+		sleep_ms(10);
 		refs = module_references();
 	}
 	return refs;
