@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later OR MIT
 /*
- * Pinning: a core for each rank, when there are enough. hwloc knows cores,
- * hyperthreads and what the process may use, on every machine.
+ * Pinning: a core for each rank, when there are enough among those that this process
+ * may run on. hwloc knows cores, hyperthreads and what is allowed, on every machine.
  */
 #include <hwloc.h>
 #include <stdlib.h>
@@ -19,7 +19,10 @@ static int load(hwloc_topology_t *topology)
 	if (hwloc_topology_init(topology))
 		return -1;
 	/* Cores are all that is asked for: the rest costs time to find. */
-	if (!hwloc_topology_set_all_types_filter(*topology,
+	if (!hwloc_topology_set_flags(*topology,
+				      HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM |
+					      HWLOC_TOPOLOGY_FLAG_RESTRICT_TO_CPUBINDING) &&
+	    !hwloc_topology_set_all_types_filter(*topology,
 						 HWLOC_TYPE_FILTER_KEEP_NONE) &&
 	    !hwloc_topology_set_type_filter(*topology, HWLOC_OBJ_CORE,
 					    HWLOC_TYPE_FILTER_KEEP_ALL) &&

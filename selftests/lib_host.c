@@ -153,6 +153,30 @@ TEST_F(host, gives_each_rank_a_core_when_there_are_enough)
 	EXPECT_EQ(1, CPU_COUNT(&sets[1]));
 }
 
+TEST_F(host, leaves_ranks_where_it_may_run_itself)
+{
+	cpu_set_t *sets = mmap(NULL, 2 * sizeof(*sets), PROT_READ | PROT_WRITE,
+			       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	cpu_set_t mine;
+	pld_domain *two;
+	int last = -1;
+
+	ASSERT_NE(MAP_FAILED, sets);
+	ASSERT_EQ(0, sched_getaffinity(0, sizeof(mine), &mine));
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		if (CPU_ISSET(cpu, &mine))
+			last = cpu;
+	CPU_ZERO(&mine);
+	CPU_SET(last, &mine);
+	ASSERT_EQ(0, sched_setaffinity(0, sizeof(mine), &mine));
+	two = make_domain(2);
+	ASSERT_NE(NULL, two);
+	RUN(two, note_cpus, sets);
+	pld_domain_destroy(two);
+	EXPECT_TRUE(CPU_EQUAL(&mine, &sets[0]));
+	EXPECT_TRUE(CPU_EQUAL(&mine, &sets[1]));
+}
+
 /* Prints where standard output would have been, had it not been closed. */
 TEST_F(host, may_have_closed_its_standard_streams)
 {
