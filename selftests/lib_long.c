@@ -26,10 +26,41 @@ static const struct {
 	{ 2049, 1, 0 },
 };
 
-struct long_buffers {
+/* What one of the two ranks does, run after run. */
+typedef int long_step(pld_distributed_tensor *data,
+		      pld_distributed_tensor *signal, int run);
+
+struct long_job {
 	pld_window_buffer *data;
 	pld_window_buffer *signal;
+	long_step *of_rank[2];
+	int runs;
 };
+
+static int run_steps(pld_domain *domain, void *arg)
+{
+	const struct long_job *job = arg;
+	pld_distributed_tensor data, signal;
+
+	PLD_TRY(pld_window(job->data, PLD_SHAPE(LONG_WINDOW), PLD_UINT8, &data));
+	PLD_TRY(pld_window(job->signal, PLD_SHAPE(1), PLD_INT32, &signal));
+	for (int run = 0; run < job->runs; run++)
+		PLD_TRY(job->of_rank[pld_rank(domain)](&data, &signal, run));
+	return 0;
+}
+
+static int run_both(long_step *rank0, long_step *rank1, int runs)
+{
+	struct long_job job = { .of_rank = { rank0, rank1 }, .runs = runs };
+	pld_domain *domain = make_domain(2);
+	int error = -1;
+
+	if (domain && !pld_alloc_window_buffer(domain, LONG_WINDOW, &job.data) &&
+	    !pld_alloc_signal(domain, PLD_SHAPE(1), &job.signal))
+		error = run_ranks(domain, run_steps, &job);
+	pld_domain_destroy(domain);
+	return error;
+}
 
 static int put_long(pld_distributed_tensor *data,
 		    pld_distributed_tensor *signal, int run)
@@ -72,29 +103,9 @@ static int see_long(pld_distributed_tensor *data,
 	return 0;
 }
 
-static int long_puts(pld_domain *domain, void *arg)
-{
-	const struct long_buffers *b = arg;
-	pld_distributed_tensor data, signal;
-
-	PLD_TRY(pld_window(b->data, PLD_SHAPE(LONG_WINDOW), PLD_UINT8, &data));
-	PLD_TRY(pld_window(b->signal, PLD_SHAPE(1), PLD_INT32, &signal));
-	for (int run = 0; run < (int)ARRAY_SIZE(long_runs); run++)
-		PLD_TRY(pld_rank(domain) ? see_long(&data, &signal, run)
-					 : put_long(&data, &signal, run));
-	return 0;
-}
-
 TEST(long_runs_are_whole_when_the_notify_is_there)
 {
-	pld_domain *domain = make_domain(2);
-	struct long_buffers b;
-
-	ASSERT_NE(NULL, domain);
-	ASSERT_EQ(0, pld_alloc_window_buffer(domain, LONG_WINDOW, &b.data));
-	ASSERT_EQ(0, pld_alloc_signal(domain, PLD_SHAPE(1), &b.signal));
-	RUN(domain, long_puts, &b);
-	pld_domain_destroy(domain);
+	ASSERT_EQ(0, run_both(put_long, see_long, ARRAY_SIZE(long_runs)));
 }
 
 /* What a rank stores in its own window, of lengths about those that matter. */
@@ -147,29 +158,9 @@ static int see_staged(pld_distributed_tensor *data,
 	return 0;
 }
 
-static int staged_stores(pld_domain *domain, void *arg)
-{
-	const struct long_buffers *b = arg;
-	pld_distributed_tensor data, signal;
-
-	PLD_TRY(pld_window(b->data, PLD_SHAPE(LONG_WINDOW), PLD_UINT8, &data));
-	PLD_TRY(pld_window(b->signal, PLD_SHAPE(1), PLD_INT32, &signal));
-	for (int run = 0; run < (int)ARRAY_SIZE(staged_runs); run++)
-		PLD_TRY(pld_rank(domain) ? see_staged(&data, &signal, run)
-					 : stage(&data, &signal, run));
-	return 0;
-}
-
 TEST(staged_runs_are_whole_when_the_notify_is_there)
 {
-	pld_domain *domain = make_domain(2);
-	struct long_buffers b;
-
-	ASSERT_NE(NULL, domain);
-	ASSERT_EQ(0, pld_alloc_window_buffer(domain, LONG_WINDOW, &b.data));
-	ASSERT_EQ(0, pld_alloc_signal(domain, PLD_SHAPE(1), &b.signal));
-	RUN(domain, staged_stores, &b);
-	pld_domain_destroy(domain);
+	ASSERT_EQ(0, run_both(stage, see_staged, ARRAY_SIZE(staged_runs)));
 }
 
 LIB_TEST_MAIN
