@@ -4,7 +4,6 @@
  */
 #include <errno.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,6 +12,7 @@
 #include "error.h"
 #include "health.h"
 #include "join/strays.h"
+#include "launch.h"
 #include "observe.h"
 #include "platform/platform.h"
 #include "subdomain.h"
@@ -121,17 +121,6 @@ static int check_devices(const struct pld_platform *platform,
 	return 0;
 }
 
-/* CPUs that this process, and so its ranks, may run on. */
-static long usable_cpus(void)
-{
-	cpu_set_t usable;
-
-	/* It fails where there are more than a set holds. */
-	return sched_getaffinity(0, sizeof(usable), &usable)
-		       ? sysconf(_SC_NPROCESSORS_ONLN)
-		       : CPU_COUNT(&usable);
-}
-
 static int create(pld_domain *domain, const int *devices,
 		  const pld_domain_options *options)
 {
@@ -146,7 +135,7 @@ static int create(pld_domain *domain, const int *devices,
 	domain->tile_bytes = options->tile_bytes ? options->tile_bytes
 						 : DEFAULT_TILE_BYTES;
 	domain->observe = !!options->observe;
-	domain->oversubscribed = domain->nranks > usable_cpus();
+	domain->oversubscribed = pld_oversubscribed(domain->nranks);
 	return domain->platform->create(domain);
 }
 

@@ -76,7 +76,7 @@ struct pld_domain {
 	int launcher_fd;
 	/* of a process that came in, else NULL */
 	struct pld_joined *joined;
-	/* more ranks than CPUs for them: who spins keeps a peer from running */
+	/* pld_oversubscribed(): who spins keeps a peer from running */
 	bool oversubscribed;
 };
 

@@ -57,6 +57,9 @@ struct pld_watch;
 int pld_fork_ranks(struct pld_watch *watch, const bool *elsewhere,
 		   pld_kernel *kernel, void *arg);
 
+/* Are there more ranks than CPUs that this process, and so its ranks, may run on? */
+bool pld_oversubscribed(int nranks);
+
 /* One CPU set per rank, or none. */
 struct pld_pinning;
 

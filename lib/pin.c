@@ -4,9 +4,21 @@
  * may run on. hwloc knows cores, hyperthreads and what is allowed, on every machine.
  */
 #include <hwloc.h>
+#include <sched.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "launch.h"
+
+bool pld_oversubscribed(int nranks)
+{
+	cpu_set_t usable;
+
+	/* It fails where there are more than a set holds. */
+	return nranks > (sched_getaffinity(0, sizeof(usable), &usable)
+				 ? sysconf(_SC_NPROCESSORS_ONLN)
+				 : CPU_COUNT(&usable));
+}
 
 struct pld_pinning {
 	hwloc_topology_t topology;

@@ -134,9 +134,13 @@ static int check_all(const struct pld_wait_request *request,
 		       : 0;
 }
 
-/* The look that is satisfied, or the last one when spins and yields are up. */
+/*
+ * The look that is satisfied, or the last one when spins and yields, or the time,
+ * are up: a yield takes as long as another process may keep the CPU.
+ */
 static struct pld_look look_for_a_while(const pld_domain *domain,
-					const struct pld_wants *wants)
+					const struct pld_wants *wants,
+					int64_t deadline)
 {
 	int spins = domain->oversubscribed ? SPINS_OVERSUBSCRIBED : SPINS;
 	struct pld_look look = { 0 };
@@ -144,8 +148,10 @@ static struct pld_look look_for_a_while(const pld_domain *domain,
 	for (int turn = 0; turn < spins + YIELDS; turn++) {
 		if (turn < spins)
 			pld_relax();
-		else
+		else if (pld_now() < deadline)
 			sched_yield();
+		else
+			break;
 		look = pld_look(wants);
 		if (look.satisfied || !pld_healthy(domain))
 			break;
@@ -181,7 +187,7 @@ static int wait_checked(const struct pld_wait_request *request,
 		return look->index;
 	deadline = pld_deadline(request->timeout_ns);
 	if (request->timeout_ns && !wants->stop) {
-		*look = look_for_a_while(domain, wants);
+		*look = look_for_a_while(domain, wants, deadline);
 		if (look->satisfied)
 			return look->index;
 	}

@@ -4,7 +4,9 @@
  * put before a notify is there after the wait, and waits of several threads.
  */
 #include <pthread.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "lib_golden.h"
 #include "lib_test.h"
@@ -37,6 +39,20 @@ static void pause_for(int64_t ns)
 	struct timespec time = { .tv_nsec = ns };
 
 	nanosleep(&time, NULL);
+}
+
+/* What a yield takes in place of others that want the CPU, if not 0. */
+static int64_t yield_ns;
+static int nr_yields;
+
+/* The library's yields in this process are these. */
+int sched_yield(void)
+{
+	nr_yields++;
+	if (!yield_ns)
+		return (int)syscall(SYS_sched_yield);
+	pause_for(yield_ns);
+	return 0;
 }
 
 static int view(void *buffer, pld_distributed_tensor *signal)
@@ -306,6 +322,29 @@ static int one_cell_two_threads(pld_domain *domain, void *buffer)
 TEST_F(wake, one_notify_wakes_both_waits_on_a_cell)
 {
 	RUN(self->domain, one_cell_two_threads, self->buffer);
+}
+
+/* A yield that outlasts the timeout is the last one. */
+static int slow_yields(pld_domain *domain, void *buffer)
+{
+	pld_distributed_tensor signal;
+
+	PLD_TRY(view(buffer, &signal));
+	if (pld_rank(domain))
+		return 0;
+	yield_ns = 20 * LIB_MS;
+	CHECK_EQ(-ETIMEDOUT, pld_system_wait_timeout(&signal, PLD_AT(1, 0), 1,
+						     PLD_EQ, LIB_MS));
+	CHECK_EQ(true, nr_yields <= 1);
+	CHECK_EQ(-ETIMEDOUT, pld_system_wait_timeout(&signal, PLD_AT(1, 0), 1,
+						     PLD_EQ, 500 * LIB_MS));
+	CHECK_EQ(true, nr_yields > 1);
+	return 0;
+}
+
+TEST_F(wake, timeout_ends_yields_however_long_they_take)
+{
+	RUN(self->domain, slow_yields, self->buffer);
 }
 
 LIB_TEST_MAIN

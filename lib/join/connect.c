@@ -198,8 +198,7 @@ static int take_welcome(pld_domain *domain, struct pld_welcome *welcome,
 		memcpy(domain->devices, welcome->devices,
 		       sizeof(domain->devices));
 		strcpy(domain->platform_reason, "it is the server's");
-		domain->oversubscribed = domain->nranks >
-					 sysconf(_SC_NPROCESSORS_ONLN);
+		domain->oversubscribed = pld_oversubscribed(domain->nranks);
 		joined->note_bytes = welcome->note_bytes;
 		memcpy(joined->note, welcome->note, joined->note_bytes);
 		error = domain->platform->adopt(domain, fd);
