@@ -22,6 +22,7 @@
 #define PEER_MOST_CALLS 1000000
 #define PEER_TRIAL_NS 2e6
 #define PEER_MOST_TRIAL_CALLS (1 << 16)
+#define PEER_MOST_REPEATS 4
 
 struct peer {
 	int rank;
@@ -67,19 +68,40 @@ static double peer_mean(struct peer *peer, long count)
 	return peer_sum(peer, peer_calls(peer, count)) / peer->nranks;
 }
 
+static long peer_wanted(double ns, long count)
+{
+	double wanted = PEER_TIMED_NS * (double)count / (ns > 1 ? ns : 1);
+
+	if (wanted < PEER_LEAST_CALLS)
+		return PEER_LEAST_CALLS;
+	return wanted > PEER_MOST_CALLS ? PEER_MOST_CALLS : (long)wanted;
+}
+
 static long peer_choose(struct peer *peer)
 {
 	long count = 1;
-	double ns = peer_mean(peer, count), wanted;
+	double ns = peer_mean(peer, count);
 
 	while (ns < PEER_TRIAL_NS && count < PEER_MOST_TRIAL_CALLS) {
 		count *= 4;
 		ns = peer_mean(peer, count);
 	}
-	wanted = PEER_TIMED_NS * (double)count / (ns > 1 ? ns : 1);
-	if (wanted < PEER_LEAST_CALLS)
-		return PEER_LEAST_CALLS;
-	return wanted > PEER_MOST_CALLS ? PEER_MOST_CALLS : (long)wanted;
+	return peer_wanted(ns, count);
+}
+
+/* ns of a call. A trial that was disturbed tells of too few calls, which tell better. */
+static double peer_time(struct peer *peer)
+{
+	long count = peer_choose(peer);
+	double ns = peer_mean(peer, count);
+
+	for (int i = 0; i < PEER_MOST_REPEATS && ns < PEER_TIMED_NS / 2 &&
+			count < PEER_MOST_CALLS;
+	     i++) {
+		count = peer_wanted(ns, count);
+		ns = peer_mean(peer, count);
+	}
+	return ns / (double)count;
 }
 
 static unsigned char peer_byte(const struct peer *peer, int rank, size_t at)
@@ -116,11 +138,9 @@ static void peer_check(struct peer *peer)
 static void peer_size(struct peer *peer)
 {
 	double ns;
-	long count;
 
 	peer_calls(peer, PEER_WARMUPS);
-	count = peer_choose(peer);
-	ns = peer_mean(peer, count) / (double)count;
+	ns = peer_time(peer);
 	peer_check(peer);
 	if (!peer->rank) {
 		printf("%zu %.6g\n", peer->bytes, ns / 1e3);

@@ -28,7 +28,7 @@ struct layout {
 };
 
 static const struct layout layouts[OPERATIONS] = {
-	[OP_ALLGATHER_HAND] = { 1, PER_RANK, PER_RANK },
+	[OP_ALLGATHER_HAND] = { 1, PER_RANK, TWICE_PER_RANK },
 	[OP_ALLGATHER_BUILTIN] = { 1, 0, PER_RANK },
 	[OP_ALLGATHER_REUSE] = { 1, 0, TWICE_PER_RANK },
 	[OP_BROADCAST] = { 0, 0, 1 },
@@ -86,17 +86,35 @@ static int make_private(const struct bench *bench, pld_dims shape,
 			       shape, options->dtype);
 }
 
+/* So many rows of a window, behind as many bytes. */
 static int make_view(const struct bench *bench, pld_window_buffer *window,
-		     int64_t nr_rows, pld_distributed_tensor *view)
+		     size_t before, int64_t nr_rows,
+		     pld_distributed_tensor *view)
 {
-	const struct options *options = bench->job->options;
-
 	if (!window)
 		return 0;
 	PLD_TRY(pld_window(window, PLD_SHAPE(nr_rows, bench->job->size),
-			   options->dtype, view));
-	view->data = (char *)view->data + bytes_before(options);
-	view->bytes -= bytes_before(options);
+			   bench->job->options->dtype, view));
+	view->data = (char *)view->data + before;
+	view->bytes -= before;
+	return 0;
+}
+
+/*
+ * By hand a rank may stage its next slice while another still loads this one:
+ * calls have the halves of the window by turns. Who comes to a half again has
+ * passed the barrier of the other, and all have left this one by then.
+ */
+static int make_halves(const struct bench *bench, struct buffers *buffers,
+		       pld_window_buffer *window)
+{
+	const struct options *options = bench->job->options;
+	size_t half = (size_t)bench->nranks * (size_t)bench->job->size *
+		      (size_t)pld_dtype_size(options->dtype);
+
+	for (size_t i = 0; i < 2; i++)
+		PLD_TRY(make_view(bench, window, bytes_before(options) + i * half,
+				  bench->nranks, &buffers->halves[i]));
 	return 0;
 }
 
@@ -110,8 +128,10 @@ static int make_buffers(struct bench *bench, struct buffers *buffers,
 			     &buffers->x_memory, &buffers->x));
 	PLD_TRY(make_private(bench, PLD_SHAPE(1, rows(layout->y, nranks) * size),
 			     &buffers->y_memory, &buffers->y));
-	return make_view(bench, window, rows(layout->data, nranks),
-			 &buffers->data);
+	if (bench->job->operation->id == OP_ALLGATHER_HAND)
+		PLD_TRY(make_halves(bench, buffers, window));
+	return make_view(bench, window, bytes_before(bench->job->options),
+			 rows(layout->data, nranks), &buffers->data);
 }
 
 int bench_begin(struct bench *bench)
@@ -142,6 +162,17 @@ void bench_end(struct bench *bench)
 	pld_tile_free(&bench->tile);
 }
 
+static int by_hand(struct bench *bench, struct buffers *b)
+{
+	const pld_distributed_tensor *half = &b->halves[++bench->round % 2];
+
+	return bench->tile.data
+		       ? allgather_hand(&b->x, &b->y, half, &bench->signal,
+					&bench->tile, bench->round)
+		       : allgather_hand_direct(&b->x, &b->y, half,
+					       &bench->signal, bench->round);
+}
+
 /* One way by rank 0's clock and back, which both ranks see. */
 static int ping_pong(struct bench *bench)
 {
@@ -165,12 +196,7 @@ int call_operation(struct bench *bench, struct buffers *b)
 
 	switch (bench->job->operation->id) {
 	case OP_ALLGATHER_HAND:
-		bench->round++;
-		return bench->tile.data
-			       ? allgather_hand(&b->x, &b->y, &b->data, signal,
-						&bench->tile, bench->round)
-			       : allgather_hand_direct(&b->x, &b->y, &b->data,
-						       signal, bench->round);
+		return by_hand(bench, b);
 	case OP_ALLGATHER_BUILTIN:
 		return allgather_builtin(&b->x, &b->data, signal);
 	case OP_ALLGATHER_REUSE:

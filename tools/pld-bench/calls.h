@@ -16,6 +16,8 @@ struct buffers {
 	pld_tensor x;
 	pld_tensor y;
 	pld_distributed_tensor data;
+	/* of data, of what takes them by turns */
+	pld_distributed_tensor halves[2];
 	/* where the result lies, of what returns a view */
 	pld_distributed_tensor filled;
 };

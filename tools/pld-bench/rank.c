@@ -10,20 +10,26 @@
 #include "blocked.h"
 #include "calls.h"
 
-/* A trial that is this long tells how long a call takes. */
+/* A trial that is this long tells about how long a call takes. */
 #define TRIAL_NS 2000000
+/* Calls that were timed for less are too few, and timed anew, so often at most. */
+#define LEAST_TIMED_NS (TIMED_NS / 2)
+#define MOST_REPEATS 4
 #define MOST_TRIAL_CALLS (1 << 16)
 #define MOST_CALLS 1000000
 
-static bool takes_part(const struct bench *bench)
+/* As pld.h says it. */
+#define DEFAULT_TIMEOUT_NS INT64_C(30000000000)
+
+static bool takes_part(const struct bench *bench, int rank)
 {
 	switch (bench->job->operation->timed) {
 	case TIMED_ALL:
 		return true;
 	case TIMED_FIRST:
-		return !bench->rank;
+		return !rank;
 	case TIMED_PAIR:
-		return bench->rank < 2;
+		return rank < 2;
 	case TIMED_HOST:
 		return false;
 	}
@@ -35,22 +41,52 @@ static int meet(const struct bench *bench)
 	return pld_tensor_barrier(&bench->meet);
 }
 
+/*
+ * Who has no part in the calls waits until rank 0 has made them all. None of them
+ * has to end within the timeout of a wait but each by itself.
+ */
+static int look_on(struct bench *bench, int64_t count)
+{
+	int64_t timeout = bench->job->options->timeout_ns;
+
+	if (!timeout)
+		timeout = DEFAULT_TIMEOUT_NS;
+	if (__builtin_mul_overflow(timeout, count, &timeout))
+		timeout = INT64_MAX;
+	return pld_system_wait_timeout(&bench->signal, PLD_AT(0, 0),
+				       ++bench->round, PLD_GE, timeout);
+}
+
+static int tell_who_looks_on(const struct bench *bench)
+{
+	for (int rank = 0; rank < bench->nranks; rank++)
+		if (!takes_part(bench, rank))
+			PLD_TRY(pld_system_notify(&bench->signal, rank,
+						  PLD_AT(0, 0), 1,
+						  PLD_ATOMIC_ADD));
+	return 0;
+}
+
+static int time_calls(struct bench *bench, int64_t count, int64_t *ns)
+{
+	int rotate = bench->job->options->rotate, slot = 0;
+	int64_t start = now_ns();
+
+	for (int64_t i = 0; i < count; i++) {
+		PLD_TRY(call_operation(bench, &bench->buffers[slot]));
+		slot = slot + 1 == rotate ? 0 : slot + 1;
+	}
+	*ns = now_ns() - start;
+	return bench->rank ? 0 : tell_who_looks_on(bench);
+}
+
 /* So many calls from a barrier to the next; *ns is the time of all. */
 static int calls(struct bench *bench, int64_t count, int64_t *ns)
 {
-	int rotate = bench->job->options->rotate, slot = 0;
-	int64_t start;
-
 	*ns = 0;
 	PLD_TRY(meet(bench));
-	if (takes_part(bench)) {
-		start = now_ns();
-		for (int64_t i = 0; i < count; i++) {
-			PLD_TRY(call_operation(bench, &bench->buffers[slot]));
-			slot = slot + 1 == rotate ? 0 : slot + 1;
-		}
-		*ns = now_ns() - start;
-	}
+	PLD_TRY(takes_part(bench, bench->rank) ? time_calls(bench, count, ns)
+					       : look_on(bench, count));
 	return meet(bench);
 }
 
@@ -83,6 +119,36 @@ static int choose_iterations(struct bench *bench)
 	return 0;
 }
 
+/* By rank 0's clock: have calls been timed for long enough, or how many will be? */
+static int choose_again(struct bench *bench, int64_t ns)
+{
+	struct shared *shared = bench->job->shared;
+
+	if (!bench->rank) {
+		shared->enough = ns >= LEAST_TIMED_NS ||
+				 shared->iterations >= MOST_CALLS;
+		if (!shared->enough)
+			shared->iterations =
+				wanted_calls(ns, shared->iterations);
+	}
+	return meet(bench);
+}
+
+/* A trial that was disturbed has told of too few calls: these tell better. */
+static int time_enough(struct bench *bench, int64_t *ns)
+{
+	struct shared *shared = bench->job->shared;
+
+	PLD_TRY(choose_iterations(bench));
+	for (int i = 0; i < MOST_REPEATS; i++) {
+		PLD_TRY(calls(bench, shared->iterations, ns));
+		PLD_TRY(choose_again(bench, *ns));
+		if (shared->enough)
+			return 0;
+	}
+	return calls(bench, shared->iterations, ns);
+}
+
 static int check(struct bench *bench, struct rank_result *result)
 {
 	const struct options *options = bench->job->options;
@@ -93,7 +159,7 @@ static int check(struct bench *bench, struct rank_result *result)
 
 		fill_input(bench, buffers, call);
 		PLD_TRY(meet(bench));
-		if (takes_part(bench))
+		if (takes_part(bench, bench->rank))
 			PLD_TRY(call_operation(bench, buffers));
 		PLD_TRY(meet(bench));
 		result->wrong += count_wrong(bench, buffers, call);
@@ -112,10 +178,9 @@ static int measure(struct bench *bench)
 		fill_input(bench, &bench->buffers[i], 0);
 	if (options->warmups)
 		PLD_TRY(calls(bench, options->warmups, &ns));
-	if (!options->iterations)
-		PLD_TRY(choose_iterations(bench));
-	PLD_TRY(calls(bench, shared->iterations, &ns));
-	result->timed = takes_part(bench);
+	PLD_TRY(options->iterations ? calls(bench, options->iterations, &ns)
+				    : time_enough(bench, &ns));
+	result->timed = takes_part(bench, bench->rank);
 	result->ns = (double)ns / (double)shared->iterations;
 	/* There and back. */
 	if (bench->job->operation->id == OP_PING_PONG)
