@@ -160,7 +160,31 @@ version_is_told()
 	"$tool" --version | grep -qx 'pld-allgather [0-9]*\.[0-9]*\.[0-9]*'
 }
 
-plan 24
+# output_fails WHY STATUS: what the last run said and returned.
+output_fails()
+{
+	[ "$2" = 1 ] && grep -qx \
+		"$program: cannot write to standard output: $1" "$tmp/err"
+}
+
+no_standard_output()
+{
+	"$tool" --help 2>"$tmp/err" >&-
+	output_fails "Bad file descriptor" $?
+}
+
+# A file that is as large as it may be: an error, no signal.
+no_room_for_output()
+{
+	truncate -s 2M "$tmp/large"
+	(
+		ulimit -f 2048
+		"$tool" --help >>"$tmp/large" 2>"$tmp/err"
+	)
+	output_fails "File too large" $?
+}
+
+plan 26
 check one_device_is_refused no_usage "-d: one device, wanted at least 2" -d 0
 check device_named_twice_is_refused no_usage "-d: device 0 is named twice" -d 0,0
 check what_is_no_list_is_refused not_a_list
@@ -193,4 +217,6 @@ check other_version_is_told refused_by_fault other-version \
 
 check help_has_every_option help_is_complete
 check version_has_three_numbers version_is_told
+check closed_standard_output_is_told no_standard_output
+check full_standard_output_is_told no_room_for_output
 exit $failed

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * How a tool says what is wrong with its command line, and how it ends.
+ * How a tool begins, how it says what is wrong with its command line, and how it
+ * ends.
  */
 #ifndef PLD_COMMON_PROGRAM_H
 #define PLD_COMMON_PROGRAM_H
@@ -13,8 +14,11 @@ enum {
 	EXIT_USAGE = 2,
 };
 
-/* What stands before each message; the program sets it first of all. */
+/* What stands before each message. */
 extern const char *program_name;
+
+/* First of all: the program's name, and what all of them want of their process. */
+void program_begin(const char *name);
 
 /* Says in one line on standard error what is wrong. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));

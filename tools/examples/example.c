@@ -36,7 +36,7 @@ void example_begin(struct example_run *run, const struct example *example,
 	pld_domain_options domain_options = { .timeout_ns = TIMEOUT_NS };
 	struct options options;
 
-	program_name = example->name;
+	program_begin(example->name);
 	example_parse(example, argc, argv, &options);
 	*run = (struct example_run){
 		.nranks = options.nranks,

@@ -202,7 +202,7 @@ int main(int argc, char **argv)
 	pld_domain *domain;
 	int status;
 
-	program_name = "pld-allgather";
+	program_begin("pld-allgather");
 	if (!parse_options(argc, argv, &options))
 		return close_output(EXIT_OK);
 	if (options.join)

@@ -241,7 +241,7 @@ int main(int argc, char **argv)
 	struct run run = { .options = &options };
 	int status;
 
-	program_name = "pld-bench";
+	program_begin("pld-bench");
 	if (!parse_options(argc, argv, &options))
 		return close_output(EXIT_OK);
 	run.report.options = &options;

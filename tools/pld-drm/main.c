@@ -134,7 +134,7 @@ int main(int argc, char **argv)
 	pld_domain *domain;
 	int status;
 
-	program_name = "pld-drm";
+	program_begin("pld-drm");
 	if (!parse_options(argc, argv, &options))
 		return close_output(EXIT_OK);
 	if (device_open(options.node, &device))

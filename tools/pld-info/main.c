@@ -67,7 +67,7 @@ int main(int argc, char **argv)
 	bool json = false;
 	int status = EXIT_OK;
 
-	program_name = "pld-info";
+	program_begin("pld-info");
 	if (parse_arguments(&argp, argc, argv, &json) == ASKED_TO_RUN)
 		status = show(json);
 	return close_output(status);
