@@ -22,7 +22,7 @@ no_usage()
 not_a_list()
 {
 	for list in 0,x "," "0," ,0 0,,1 0,-1 "0, 1" 0x1,2 0,1.5 \
-		0,99999999999999999999; do
+		0,01 +0,1 0,99999999999999999999; do
 		no_usage "-d: '$list' is not a list of device ids such as 0,1,2,3" \
 			-d "$list" || return 1
 	done
@@ -196,9 +196,11 @@ check unknown_platform_is_refused refused \
 	-d 0,1 -p cuda
 check unknown_dtype_is_refused no_usage "--dtype: 'fp8' is not fp64, .* or uint8" \
 	-d 0,1 --dtype fp8
-check bad_size_is_refused not_a_number --size 0 -1 x 1x "" 9223372036854775808
+check bad_size_is_refused not_a_number --size 0 -1 x 1x "" 9223372036854775808 \
+	" 8" +8 08 0x8
 check bad_iters_are_refused not_a_number --iters 0 -1 x 2147483648
-check bad_timeout_is_refused not_a_number --timeout 0 -1 x nan inf 1e10 1e-12
+check bad_timeout_is_refused not_a_number --timeout 0 -1 x nan inf 1e10 1e-12 \
+	" 1" +1 .5 0x10 1e 1s ""
 check bad_tile_is_refused not_a_number --tile 0 7 -8 x
 check empty_values_are_refused empty_values
 check argument_is_refused no_usage "'0,1' is not an option" 0,1

@@ -136,18 +136,35 @@ enum asked parse_arguments(const struct argp *argp, int argc, char **argv,
 	return ASKED_TO_RUN;
 }
 
+static bool is_digit(char letter)
+{
+	return letter >= '0' && letter <= '9';
+}
+
+int64_t parse_digits(const char *text, const char **end)
+{
+	long long number;
+	char *after;
+
+	*end = text;
+	if (!is_digit(*text) || (*text == '0' && is_digit(text[1])))
+		return -1;
+	errno = 0;
+	number = strtoll(text, &after, 10);
+	if (errno)
+		return -1;
+	*end = after;
+	return number;
+}
+
 /* One number up to a comma or the end; *at becomes what follows, or NULL. */
 static int parse_one(const char *option, const char *what, const char *list,
 		     const char **at)
 {
-	const char *from = *at;
-	char *end;
-	long id;
+	const char *end;
+	int64_t id = parse_digits(*at, &end);
 
-	errno = 0;
-	id = strtol(from, &end, 10);
-	if (errno || *from < '0' || *from > '9' || (*end && *end != ',') ||
-	    id < 0 || id > INT_MAX)
+	if (id < 0 || id > INT_MAX || (*end && *end != ','))
 		usage_error("%s: '%s' is not a list of %s such as 0,1,2,3",
 			    option, list, what);
 	*at = *end ? end + 1 : NULL;
@@ -189,12 +206,10 @@ int parse_devices(const char *list, int devices[PLD_MAX_RANKS])
 int64_t parse_number(const char *option, const char *text, int64_t least,
 		     int64_t most)
 {
-	char *end;
-	long long number;
+	const char *end;
+	int64_t number = parse_digits(text, &end);
 
-	errno = 0;
-	number = strtoll(text, &end, 10);
-	if (errno || end == text || *end || number < least || number > most)
+	if (number < least || number > most || *end)
 		usage_error("%s: '%s' is not a number from %lld to %lld",
 			    option, text, (long long)least, (long long)most);
 	return number;
@@ -205,8 +220,10 @@ int64_t parse_timeout(const char *text)
 	char *end;
 	double seconds = strtod(text, &end);
 
-	if (end == text || *end || !(seconds > 0) ||
-	    !(seconds <= LONGEST_TIMEOUT_S) || seconds * NS_PER_S < 1)
+	/* strtod() takes blanks, signs, words and hexadecimal digits too. */
+	if (!is_digit(*text) || text[strspn(text, "0123456789.eE+-")] || *end ||
+	    !(seconds > 0) || !(seconds <= LONGEST_TIMEOUT_S) ||
+	    seconds * NS_PER_S < 1)
 		usage_error("--timeout: '%s' is not a number of seconds above 0 and up to %g",
 			    text, LONGEST_TIMEOUT_S);
 	return (int64_t)(seconds * NS_PER_S);

@@ -56,6 +56,14 @@ enum asked parse_arguments(const struct argp *argp, int argc, char **argv,
 int parse_list(const char *option, const char *what, const char *one,
 	       const char *list, int numbers[PLD_MAX_RANKS]);
 
+/*
+ * The number that the text begins with, and where it ends. Below 0 where there
+ * is none: only digits count, neither blanks nor signs, and no 0 before others,
+ * which some read as octal.
+ */
+int64_t parse_digits(const char *text, const char **end);
+
+/* least is 0 or more. */
 int64_t parse_number(const char *option, const char *text, int64_t least,
 		     int64_t most);
 
