@@ -165,9 +165,17 @@ json_has_every_result()
 	command -v jq >/dev/null || return 4
 	[ "$(jq -c '[.ranks, .devices, .wrong, .ok, (.results | length),
 		(.results[0] | .operation, .size, .count, .type, .wrong),
-		(.results[2] | .operation, .type, .busbw_gbs, .wrong)]' \
+		(.results[2] | .operation, .size, .size_per_rank, .count, .type,
+		 .busbw_gbs, .wrong)]' \
 		"$tmp/out")" = \
-		'[2,[0,1],0,true,3,"put",8,2,"fp32",0,"barrier",null,null,null]' ]
+		'[2,[0,1],0,true,3,"put",8,2,"fp32",0,"barrier",null,null,null,null,null,null]' ]
+}
+
+no_sizes_are_empty()
+{
+	runs -d 0,1 -o put,barrier -b 8 -e 8 --csv &&
+		[ "$(field 4 | tr '\n' ' ')" = "8  " ] &&
+		[ "$(field 5 | tr '\n' ' ')" = "2  " ]
 }
 
 # Two lines of three points each, and the legend names them.
@@ -182,6 +190,110 @@ plot_is_xml()
 		grep -q '>32 B</text>' "$tmp/plot.svg" || return 1
 	command -v xmllint >/dev/null || return 0
 	xmllint --noout "$tmp/plot.svg"
+}
+
+# plot_says WHAT OPERATIONS ARG...: what the picture's sizes are.
+plot_says()
+{
+	what=$1
+	operations=$2
+	shift 2
+	runs -d 0,1 -o "$operations" -b 8 -e 8 --plot "$tmp/plot.svg" "$@" &&
+		grep -q ">size ($what)</text>" "$tmp/plot.svg" && return
+	echo "# not of $operations: $what"
+	return 1
+}
+
+plot_says_what_sizes_are()
+{
+	plot_says "bytes of the buffer" put,barrier &&
+		plot_says "bytes of the buffer" put --osu &&
+		plot_says "bytes of all ranks' slices" allgather-hand &&
+		plot_says "bytes of each rank's slice" allgather-hand --osu &&
+		plot_says "bytes of all ranks' slices, or of the one buffer" \
+			allgather-hand,put
+}
+
+# nothing_beside FILE: in a folder of its own.
+nothing_beside()
+{
+	[ "$(ls -A "${1%/*}")" = "${1##*/}" ]
+}
+
+# What is there is replaced by a whole picture, or not at all; by nobody who ends.
+plot_replaces_a_file()
+{
+	mkdir "$tmp/replaced"
+	file=$tmp/replaced/plot.svg
+	echo precious > "$file"
+	chmod 640 "$file"
+	refused "platform 'cuda' is not known, .*" -d 0,1 -p cuda \
+		--plot "$file" || return 1
+	timeout -s TERM 1 "$tool" -d 0,1 -o put -n 1000000000 --plot "$file" \
+		>"$tmp/out" 2>&1
+	[ $? = 124 ] && [ "$(cat "$file")" = precious ] &&
+		nothing_beside "$file" || return 1
+	runs -d 0,1 -o put -b 8 -e 8 --plot "$file" &&
+		[ "$(tail -n 1 "$file")" = "</svg>" ] &&
+		! grep -q precious "$file" &&
+		[ "$(stat -c %a "$file")" = 640 ] && nothing_beside "$file"
+}
+
+# Through a link, to where it leads.
+plot_follows_a_link()
+{
+	mkdir "$tmp/linked" && ln -s linked/plot.svg "$tmp/link.svg"
+	for there in no yes; do
+		runs -d 0,1 -o put -b 8 -e 8 --plot "$tmp/link.svg" &&
+			[ -L "$tmp/link.svg" ] &&
+			[ "$(tail -n 1 "$tmp/linked/plot.svg")" = "</svg>" ] &&
+			continue
+		echo "# a file was there: $there"
+		return 1
+	done
+}
+
+# After what is printed, whatever standard output is.
+plot_on_standard_output()
+{
+	for way in file pipe; do
+		case $way in
+		file) runs -d 0,1 -o put -b 8 -e 8 --csv --plot /dev/stdout ;;
+		pipe) "$tool" -d 0,1 -o put -b 8 -e 8 -n 1 --csv \
+			--plot /dev/stdout 2>/dev/null | cat > "$tmp/out" ;;
+		esac && [ "$(head -n 1 "$tmp/out" | cut -c 1-10)" = "operation," ] &&
+			[ "$(sed -n '3s/ .*//p' "$tmp/out")" = "<?xml" ] &&
+			[ "$(tail -n 1 "$tmp/out")" = "</svg>" ] && continue
+		sed 's/^/# /' "$tmp/out"
+		return 1
+	done
+}
+
+plot_that_cannot_be_written()
+{
+	[ -w /dev/full ] || return 4
+	bench -d 0,1 -o put -b 8 -e 8 --plot /dev/full
+	[ $? = 1 ] && grep -qx \
+		"pld-bench: cannot write /dev/full: No space left on device" \
+		"$tmp/err"
+}
+
+# Nothing is printed into the picture where standard streams are closed.
+plot_has_nothing_else()
+{
+	"$tool" -d 0,1 -o put -b 8 -e 8 -n 1 --csv --plot "$tmp/plot.svg" \
+		2>"$tmp/err" >&-
+	[ $? = 1 ] && grep -qx \
+		"pld-bench: cannot write to standard output: Bad file descriptor" \
+		"$tmp/err" &&
+		head -n 1 "$tmp/plot.svg" | grep -q '^<?xml' || return 1
+	command -v taskset >/dev/null || return 4
+	cpu=$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')
+	# A warning of few CPUs is certain.
+	taskset -c "$cpu" "$tool" -d 0,1 -o put -b 8 -e 8 -n 1 --csv \
+		--plot "$tmp/plot.svg" >"$tmp/out" 2>&- &&
+		[ "$(wc -l < "$tmp/out")" = 2 ] &&
+		head -n 1 "$tmp/plot.svg" | grep -q '^<?xml'
 }
 
 more_ranks_than_cpus()
@@ -213,7 +325,13 @@ wrong_elements_are_counted()
 
 nothing_is_counted_unchecked()
 {
-	runs -d 0,1 -o put -b 8 -e 8 -c 0 --csv && [ "$(field 13)" = "" ]
+	runs -d 0,1 -o put -b 8 -e 8 -c 0 --csv && [ "$(field 13)" = "" ] &&
+		runs -d 0,1 -o put -b 8 -e 8 -c 0 &&
+		[ "$(tail -n 1 "$tmp/out")" = "# wrong elements: N/A" ] &&
+		runs -d 0,1 -o put -b 8 -e 8 -c 0 --json || return 1
+	command -v jq >/dev/null || return 4
+	[ "$(jq -c '[.wrong, .ok, .results[0].wrong]' "$tmp/out")" = \
+		"[null,true,null]" ]
 }
 
 dead_rank_is_named()
@@ -225,12 +343,33 @@ dead_rank_is_named()
 	wait "$launcher"
 	[ $? = 1 ] && head -n 1 "$tmp/err" |
 		grep -qx 'pld-bench: rank 1 died: killed by signal 9 (Killed)' &&
-		[ "$(tail -n 1 "$tmp/out")" = "# wrong elements: 0 FAILED" ]
+		[ "$(tail -n 1 "$tmp/out")" = "# wrong elements: N/A FAILED" ]
 }
 
 has_two_ranks()
 {
 	[ "$(children "$launcher" | wc -l)" = 2 ]
+}
+
+# no_room STATUS ROWS LEAST: of sizes from LEAST to 64M, which there is no room for.
+no_room()
+{
+	(
+		ulimit -f 2048
+		"$tool" -p memfd -d 0,1 -o put -b "$3" -e 64M -f 1048576 -n 1 \
+			--csv >"$tmp/out" 2>"$tmp/err"
+	)
+	[ $? = "$1" ] && [ "$(wc -l < "$tmp/out")" = $(($2 + 1)) ] &&
+		grep -q "^pld-bench: platform memfd: memory of .* limit on file sizes" \
+			"$tmp/err" && return
+	sed 's/^/# /' "$tmp/out" "$tmp/err"
+	return 1
+}
+
+# What has a result did start.
+cannot_go_on()
+{
+	no_room 2 0 64M && no_room 1 1 64
 }
 
 #
@@ -239,13 +378,15 @@ has_two_ranks()
 
 bad_values()
 {
-	for size in 0 -1 x 1x 1KK "" 2000000000000; do
+	for size in 0 -1 x 1x 1KK "" 2000000000000 1025G 17179869185G K +8 " 8" \
+		08 0x8; do
 		no_usage "-b: '$size' is not a size of 1 byte to 1024G such as 8, 64K or 1M" \
 			-d 0,1 -b "$size" || return 1
 	done
 	no_usage "-e: 'K' is not a size .*" -d 0,1 -e K &&
 	no_usage "-f: '1' is not a number from 2 to 1048576" -d 0,1 -f 1 &&
 	no_usage "-n: '0' is not a number from 1 to 1000000000" -d 0,1 -n 0 &&
+	no_usage "-n: ' 5' is not a number from 1 to 1000000000" -d 0,1 -n " 5" &&
 	no_usage "-w: '-1' is not a number from 0 to .*" -d 0,1 -w -1 &&
 	no_usage "-c: 'x' is not a number from 0 to .*" -d 0,1 -c x &&
 	no_usage "--rotate: '65' is not a number from 1 to 64" \
@@ -260,7 +401,33 @@ bad_values()
 bad_operations()
 {
 	no_usage "--op: 'gather' is no operation" -d 0,1 -o put,gather &&
-		no_usage "--op: the list of operations is empty" -d 0,1 -o ""
+		no_usage "--op: the list of operations is empty" -d 0,1 -o "" ||
+		return 1
+	for list in "," "put," ,put put,,get; do
+		no_usage "--op: '' is no operation" -d 0,1 -o "$list" || return 1
+	done
+	no_usage "--op: 'x' is no operation" -d 0,1 -o all,x
+}
+
+all_in_a_list()
+{
+	runs -d 0,1 -o put,all -b 8 -e 8 -n 1 --csv &&
+		[ "$(field 1 | wc -l)" = 18 ]
+}
+
+# Up to what is allowed; a byte each are as many sizes as bytes.
+too_much()
+{
+	no_usage "-i: 1099511627776 sizes from -b to -e are more than 100000" \
+		-d 0,1 -o put -b 1 -e 1024G -i 1 &&
+	no_usage "-i: 100001 sizes from -b to -e are more than 100000" \
+		-d 0,1 -o put -b 1 -e 100001 -i 1 &&
+	refused "platform 'cuda' is not known, .*" -p cuda \
+		-d 0,1 -o put -b 1 -e 100000 -i 1 &&
+	no_usage "-w, -n and -c: 2000000001 calls together are more than 2000000000" \
+		-d 0,1 -w 1000000000 -n 999999999 -c 2 &&
+	refused "platform 'cuda' is not known, .*" -p cuda \
+		-d 0,1 -w 1000000000 -n 999999999 -c 1
 }
 
 options_at_odds()
@@ -292,7 +459,7 @@ only_words()
 }
 
 # What depends on the platform; the rest is the same on all, and slow in a guest.
-if [ "$PLD_PLATFORM" = kmod ]; then plan 5; else plan 21; fi
+if [ "$PLD_PLATFORM" = kmod ]; then plan 5; else plan 31; fi
 check every_operation_is_right every_operation_is_right int8
 check sizes_are_of_all_ranks_in_whole_elements sizes_are_of_all_ranks
 check table_has_the_columns_of_nccl_tests columns
@@ -310,11 +477,21 @@ check sizes_of_osu_are_of_one_rank sizes_of_osu_are_of_one_rank
 check suffixes_are_powers_of_1024 suffixes_are_powers_of_1024
 check bandwidths_follow_from_size_and_time formulas
 check calls_are_as_many_as_asked_for calls_are_as_many_as_asked_for
+check what_has_no_sizes_says_none no_sizes_are_empty
 check json_has_every_result json_has_every_result
 check plot_has_a_line_for_each_operation plot_is_xml
+check plot_says_what_sizes_are plot_says_what_sizes_are
+check plot_replaces_a_file_at_the_end plot_replaces_a_file
+check plot_follows_a_link plot_follows_a_link
+check plot_on_standard_output_comes_last plot_on_standard_output
+check plot_that_cannot_be_written_is_told plot_that_cannot_be_written
+check plot_has_nothing_else plot_has_nothing_else
 check more_ranks_than_cpus_are_told more_ranks_than_cpus
+check what_has_a_result_did_start cannot_go_on
 check bad_values_are_refused bad_values
 check unknown_operations_are_refused bad_operations
+check all_is_an_operation_in_a_list all_in_a_list
+check more_than_is_allowed_is_refused too_much
 check options_at_odds_are_refused options_at_odds
 check words_are_complete only_words
 exit $failed

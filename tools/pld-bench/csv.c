@@ -14,11 +14,15 @@ void csv_begin(void)
 
 void csv_add(const struct report *report, const struct result *result)
 {
-	printf("%s,%s,%d,%" PRId64 ",%" PRId64 ",%s,%" PRId64 ",%.6g,%.6g,%.6g,",
-	       result->operation->name, report->platform, result->nranks,
-	       result->bytes, result->count,
-	       result->operation->sized ? pld_dtype_name(result->dtype) : "",
-	       result->iterations, result->us, result->min_us, result->max_us);
+	printf("%s,%s,%d,", result->operation->name, report->platform,
+	       result->nranks);
+	if (result->operation->sized)
+		printf("%" PRId64 ",%" PRId64 ",%s,", result->bytes,
+		       result->count, pld_dtype_name(result->dtype));
+	else
+		printf(",,,");
+	printf("%" PRId64 ",%.6g,%.6g,%.6g,", result->iterations, result->us,
+	       result->min_us, result->max_us);
 	if (result_has_bandwidth(result))
 		printf("%.6g,%.6g,", result_algbw(result), result_busbw(result));
 	else

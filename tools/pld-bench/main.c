@@ -3,7 +3,6 @@
  * pld-bench: makes a domain of the devices, measures what the options ask for,
  * an operation and a size at a time, and reports it.
  */
-#include <errno.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +14,7 @@
 #include "host.h"
 #include "noise.h"
 #include "plan.h"
+#include "plot_file.h"
 #include "progress.h"
 #include "report.h"
 
@@ -26,10 +26,12 @@ struct run {
 	struct shared *shared;
 	struct plan plan;
 	struct report report;
+	struct plot_file plot;
 };
 
 static int say_error(void)
 {
+	progress_hide();
 	complain("%s", pld_last_error());
 	return EXIT_USAGE;
 }
@@ -38,27 +40,6 @@ static int no_memory(void)
 {
 	complain("no memory");
 	return EXIT_USAGE;
-}
-
-/* Before anything is measured, so that nothing was in vain. */
-static bool open_plot(struct report *report)
-{
-	const char *name = report->options->plot;
-
-	if (!name)
-		return true;
-	report->plot = fopen(name, "w");
-	if (!report->plot)
-		complain("cannot write %s: %s", name, strerror(errno));
-	return report->plot;
-}
-
-static int close_plot(const struct report *report, int status)
-{
-	if (!report->plot || !fclose(report->plot))
-		return status;
-	complain("cannot write %s: %s", report->options->plot, strerror(errno));
-	return status ? status : EXIT_RUN_FAILED;
 }
 
 static int cpus_of_this_process(void)
@@ -131,6 +112,7 @@ static int say_failure(const struct options *options,
 {
 	if (failures_never_started(reports, options->nranks))
 		return say_error();
+	progress_hide();
 	failures_tell(reports, options->nranks, error, 0, options->verbose);
 	return EXIT_RUN_FAILED;
 }
@@ -209,13 +191,14 @@ static int measure_all(struct run *run)
 		progress_show(i, run->plan.count, wanted->operation->name);
 		status = measure(run, wanted, &result);
 		progress_hide();
+		/* What has measured something did start. */
 		if (status)
-			return status;
+			return report->count ? EXIT_RUN_FAILED : status;
 		tell_wrong(&result);
 		if (!report_add(report, &result))
 			return no_memory();
 	}
-	return report_wrong(report) ? EXIT_RUN_FAILED : EXIT_OK;
+	return report_wrong(report) > 0 ? EXIT_RUN_FAILED : EXIT_OK;
 }
 
 static int run_all(struct run *run)
@@ -235,6 +218,15 @@ static int run_all(struct run *run)
 	return status;
 }
 
+/* Of all that was asked for, or none. */
+static int write_plot(struct run *run, int status)
+{
+	if (!run->options->plot || run->report.count < run->plan.count ||
+	    plot_file_write(&run->plot, &run->report))
+		return status;
+	return status ? status : EXIT_RUN_FAILED;
+}
+
 int main(int argc, char **argv)
 {
 	struct options options;
@@ -250,7 +242,7 @@ int main(int argc, char **argv)
 		.timeout_ns = options.timeout_ns,
 		.tile_bytes = options.tile_bytes,
 	};
-	if (!open_plot(&run.report))
+	if (options.plot && !plot_file_begin(&run.plot, options.plot))
 		return EXIT_USAGE;
 	run.shared = shared_create();
 	if (!run.shared || !plan_make(&options, &run.plan))
@@ -260,7 +252,8 @@ int main(int argc, char **argv)
 		return say_error();
 	status = run_all(&run);
 	pld_domain_destroy(run.domain);
-	status = close_plot(&run.report, status);
+	status = write_plot(&run, status);
+	plot_file_end(&run.plot);
 	plan_free(&run.plan);
 	free(run.report.results);
 	return close_output(status);

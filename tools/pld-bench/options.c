@@ -3,7 +3,6 @@
  * The command line, by glibc's argp. Letters are those of nccl-tests where it
  * has the option.
  */
-#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +15,12 @@
 #define LARGEST_SIZE (INT64_C(1) << 40)
 #define MOST_CALLS 1000000000
 #define MOST_OFFSET 4096
+#define MOST_SIZES 100000
+/*
+ * A signal's cells count the calls of a launch in 32 bits; there is room for
+ * those that find out how many take a while.
+ */
+#define MOST_CALLS_TOGETHER INT64_C(2000000000)
 
 /* Options without a letter. */
 enum {
@@ -33,7 +38,7 @@ static const struct argp_option words[] = {
 	{ "devices", 'd', "LIST", 0, devices_doc, 0 },
 	{ "platform", 'p', "NAME", 0, platform_doc, 0 },
 	{ "op", 'o', "LIST", 0,
-	  "what to measure: all, or some of allgather-hand, allgather-builtin, allgather-reuse, broadcast, reduce-scatter, allreduce-mesh, allreduce-two-phase, allreduce-ring, all-to-all, all-to-all-v, put, get, ping-pong, barrier, blocked-wait, window-alloc, window-map, domain-start (default: allgather-hand,allgather-builtin)",
+	  "what to measure: some of allgather-hand, allgather-builtin, allgather-reuse, broadcast, reduce-scatter, allreduce-mesh, allreduce-two-phase, allreduce-ring, all-to-all, all-to-all-v, put, get, ping-pong, barrier, blocked-wait, window-alloc, window-map, domain-start, or all (default: allgather-hand,allgather-builtin)",
 	  0 },
 	{ "dtype", 't', "TYPE", 0, dtype_doc, 0 },
 	{ "minbytes", 'b', "SIZE", 0,
@@ -81,21 +86,30 @@ static const char doc[] =
 	"where the two differ, the machine was busy.\n\n"
 	"Exits 1 when a rank failed or an element is wrong. What cannot start exits 2.";
 
+static void choose_one(struct options *options, const char *name)
+{
+	const struct operation *operation = operation_find(name);
+
+	if (!strcmp(name, "all")) {
+		memset(options->chosen, true, sizeof(options->chosen));
+		return;
+	}
+	if (!operation)
+		usage_error("--op: '%s' is no operation", name);
+	options->chosen[operation->id] = true;
+}
+
 static void choose(struct options *options, const char *list)
 {
-	char *names = strdup(list), *at = NULL;
+	char *names = strdup(list), *at = names, *name;
 
-	memset(options->chosen, !strcmp(list, "all"), sizeof(options->chosen));
-	if (!names || !*list)
+	if (!names)
+		usage_error("--op: no memory");
+	if (!*list)
 		usage_error("--op: the list of operations is empty");
-	for (char *name = strtok_r(names, ",", &at);
-	     name && strcmp(list, "all") != 0; name = strtok_r(NULL, ",", &at)) {
-		const struct operation *operation = operation_find(name);
-
-		if (!operation)
-			usage_error("--op: '%s' is no operation", name);
-		options->chosen[operation->id] = true;
-	}
+	memset(options->chosen, false, sizeof(options->chosen));
+	while ((name = strsep(&at, ",")))
+		choose_one(options, name);
 	free(names);
 }
 
@@ -103,21 +117,19 @@ static void choose(struct options *options, const char *list)
 static int64_t parse_size(const char *option, const char *text)
 {
 	static const char letters[] = "KMG";
-	const char *letter;
-	char *end;
-	long long number;
+	const char *end, *letter;
+	int64_t number = parse_digits(text, &end);
+	int shift = 0;
 
-	errno = 0;
-	number = strtoll(text, &end, 10);
 	letter = *end ? strchr(letters, *end) : NULL;
-	if (letter && !end[1] && number > 0 && number <= LARGEST_SIZE) {
-		number <<= 10 * (letter - letters + 1);
+	if (letter) {
+		shift = 10 * (int)(letter - letters + 1);
 		end++;
 	}
-	if (errno || end == text || *end || number < 1 || number > LARGEST_SIZE)
+	if (number < 1 || number > LARGEST_SIZE >> shift || *end)
 		usage_error("%s: '%s' is not a size of 1 byte to 1024G such as 8, 64K or 1M",
 			    option, text);
-	return number;
+	return number << shift;
 }
 
 static void set_format(struct options *options, enum format format)
@@ -208,6 +220,27 @@ static bool chosen_has_sizes(const struct options *options)
 	return false;
 }
 
+static void refuse_many_sizes(const struct options *options)
+{
+	int64_t sizes;
+
+	if (!options->step || !chosen_has_sizes(options))
+		return;
+	sizes = (options->most - options->least) / options->step + 1;
+	if (sizes > MOST_SIZES)
+		usage_error("-i: %lld sizes from -b to -e are more than %d",
+			    (long long)sizes, MOST_SIZES);
+}
+
+static void refuse_many_calls(const struct options *options)
+{
+	int64_t calls = options->warmups + options->iterations + options->checks;
+
+	if (calls > MOST_CALLS_TOGETHER)
+		usage_error("-w, -n and -c: %lld calls together are more than %lld",
+			    (long long)calls, (long long)MOST_CALLS_TOGETHER);
+}
+
 static void complete(const struct options *options)
 {
 	if (!options->nranks)
@@ -219,6 +252,8 @@ static void complete(const struct options *options)
 		usage_error("-f and -i exclude each other");
 	if (options->plot && !chosen_has_sizes(options))
 		usage_error("--plot is for operations that have sizes");
+	refuse_many_sizes(options);
+	refuse_many_calls(options);
 }
 
 bool parse_options(int argc, char **argv, struct options *options)

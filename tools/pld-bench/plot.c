@@ -151,10 +151,31 @@ static void print_left(FILE *file, const struct axes *axes)
 	}
 }
 
+static bool chosen_with_sizes(const struct options *options, bool sliced)
+{
+	for (int i = 0; i < OPERATIONS; i++)
+		if (options->chosen[i] && operations[i].sized &&
+		    operations[i].sliced == sliced)
+			return true;
+	return false;
+}
+
+static const char *what_size_is(const struct options *options)
+{
+	bool per_rank = options->format == FORMAT_OSU;
+
+	if (!chosen_with_sizes(options, true))
+		return "bytes of the buffer";
+	if (!chosen_with_sizes(options, false))
+		return per_rank ? "bytes of each rank's slice"
+				: "bytes of all ranks' slices";
+	return per_rank ? "bytes of each rank's slice, or of the one buffer"
+			: "bytes of all ranks' slices, or of the one buffer";
+}
+
 static void print_titles(FILE *file, const struct report *report)
 {
 	const struct options *options = report->options;
-	bool per_rank = options->format == FORMAT_OSU;
 
 	fprintf(file,
 		"<text x=\"%d\" y=\"28\" font-size=\"18\">Time of a call: %d ranks on %d %s, platform %s, %s</text>\n",
@@ -166,9 +187,7 @@ static void print_titles(FILE *file, const struct report *report)
 		LEFT);
 	fprintf(file,
 		"<text x=\"%d\" y=\"%d\" text-anchor=\"middle\" font-size=\"14\">size (%s)</text>\n",
-		(LEFT + RIGHT) / 2, BOTTOM + 44,
-		per_rank ? "bytes of each rank's slice"
-			 : "bytes of all ranks' slices");
+		(LEFT + RIGHT) / 2, BOTTOM + 44, what_size_is(options));
 	fprintf(file,
 		"<text transform=\"translate(24 %d) rotate(-90)\" text-anchor=\"middle\" font-size=\"14\">time</text>\n",
 		(TOP + BOTTOM) / 2);
@@ -245,10 +264,9 @@ static void print_operations(FILE *file, const struct report *report,
 					line++);
 }
 
-bool plot_write(const struct report *report)
+bool plot_write(const struct report *report, FILE *file)
 {
 	struct axes axes = axes_of(report);
-	FILE *file = report->plot;
 
 	fprintf(file,
 		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" font-family=\"sans-serif\">\n<rect width=\"%d\" height=\"%d\" fill=\"white\"/>\n",

@@ -13,11 +13,14 @@
 
 int64_t report_wrong(const struct report *report)
 {
-	int64_t wrong = 0;
+	int64_t wrong = -1;
 
-	for (size_t i = 0; i < report->count; i++)
-		if (report->results[i].wrong > 0)
-			wrong += report->results[i].wrong;
+	for (size_t i = 0; i < report->count; i++) {
+		int64_t here = report->results[i].wrong;
+
+		if (here >= 0)
+			wrong = (wrong < 0 ? 0 : wrong) + here;
+	}
 	return wrong;
 }
 
@@ -28,7 +31,7 @@ bool report_is_noisy(const struct report *report)
 	if (before <= 0 || after <= 0)
 		return false;
 	return before > NOISY * after || after > NOISY * before ||
-	       before > BUSY_NS;
+	       before > BUSY_NS || after > BUSY_NS;
 }
 
 static bool is_text(const struct report *report)
@@ -95,7 +98,5 @@ bool report_end(const struct report *report, bool ok)
 		table_end(report, ok);
 	if (report->options->format == FORMAT_JSON)
 		written = json_print(report, ok);
-	if (report->plot && !plot_write(report))
-		written = false;
 	return written;
 }

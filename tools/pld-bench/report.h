@@ -20,8 +20,6 @@ struct report {
 	/* see noise.h */
 	double noise_before;
 	double noise_after;
-	/* the file of --plot, or NULL */
-	FILE *plot;
 	struct result *results;
 	size_t count;
 };
@@ -33,7 +31,7 @@ bool report_add(struct report *report, const struct result *result);
 /* After the last one; ok: all of them came. False: it could not be written. */
 bool report_end(const struct report *report, bool ok);
 
-/* Elements that are wrong, of all results. */
+/* Elements that are wrong, of all results; below 0: nothing was checked. */
 int64_t report_wrong(const struct report *report);
 /* The machine did something else, at least before or after the run. */
 bool report_is_noisy(const struct report *report);
@@ -45,6 +43,7 @@ void table_end(const struct report *report, bool ok);
 void csv_begin(void);
 void csv_add(const struct report *report, const struct result *result);
 bool json_print(const struct report *report, bool ok);
-bool plot_write(const struct report *report);
+/* The picture; false as above. */
+bool plot_write(const struct report *report, FILE *file);
 
 #endif

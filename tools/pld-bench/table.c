@@ -102,6 +102,12 @@ void table_end(const struct report *report, bool ok)
 
 	printf("#\n");
 	print_noise(report);
-	printf("# wrong elements: %" PRId64 " %s\n", wrong,
-	       ok && !wrong ? "OK" : "FAILED");
+	printf("# wrong elements:");
+	print_number(0, wrong);
+	/* Where nothing was checked, nothing is known to be right. */
+	if (!ok || wrong > 0)
+		printf(" FAILED");
+	else if (!wrong)
+		printf(" OK");
+	putchar('\n');
 }
