@@ -22,12 +22,11 @@
 #define ROUNDS_PRINTED 100
 #define TIMEOUT_NS (20000 * LIB_MS)
 /*
- * The contract's, for machines whose processes are woken when they should be, and
- * that have not more to run than the ranks, who kills them and who sees to it.
+ * The contract's, for a machine that wakes processes when it should; one that is
+ * late itself has as much more. In rounds that are quiet it is hardly late.
  */
 #define TOLD_NS (100 * LIB_MS)
-#define LATE_NS (10 * LIB_MS)
-#define OTHERS 3
+#define QUIET_NS (10 * LIB_MS)
 #define EXTRA_BYTES (256 << 10)
 /* malloc()'s own, and what stdio keeps */
 #define HEAP_SLACK (64 << 10)
@@ -46,11 +45,15 @@ struct counts {
 	int finished;
 	/* rounds in which nobody was left to be told */
 	int all_dead;
-	/* among the told, those whose latency the contract's was compared with */
+	/* among the told, those who were held to the contract's time */
 	int compared;
 	int too_late;
-	int64_t worst_compared_ns;
+	/* among these, those who were told in quiet rounds */
+	int quiet;
+	int64_t worst_quiet_ns;
+	/* at worst, also less the machine's own lateness */
 	int64_t worst_ns;
+	int64_t worst_own_ns;
 	int64_t worst_late_ns;
 };
 
@@ -170,35 +173,37 @@ static int64_t first_kill(void)
 	return first;
 }
 
-static bool is_overloaded(void)
+static void keep_most(int64_t *most, int64_t value)
 {
-	return storm->late_ns > LATE_NS ||
-	       storm->runnable > STORM_RANKS + OTHERS +
-					 (int)sysconf(_SC_NPROCESSORS_ONLN);
+	if (value > *most)
+		*most = value;
 }
 
 /* How long it took to tell; one who had not begun, from then on. */
 static void measure(const struct storm_domain *d, int r)
 {
-	int64_t since = first_kill(), took;
+	int64_t since = first_kill(), took, late = storm->late.ns;
 
 	if (storm->rank[r].started_at > since)
 		since = storm->rank[r].started_at;
 	took = storm->rank[r].told_at - since;
-	if (took > counts.worst_ns)
-		counts.worst_ns = took;
-	if (d->kmod || is_overloaded())
+	keep_most(&counts.worst_ns, took);
+	/* An emulated guest's time is not the machine's. */
+	if (d->kmod)
 		return;
 	counts.compared++;
-	if (took > counts.worst_compared_ns)
-		counts.worst_compared_ns = took;
-	if (took <= TOLD_NS)
+	keep_most(&counts.worst_own_ns, took - late);
+	if (late <= QUIET_NS) {
+		counts.quiet++;
+		keep_most(&counts.worst_quiet_ns, took);
+	}
+	if (took <= TOLD_NS + late)
 		return;
 	counts.too_late++;
 	fprintf(stderr,
 		"# seed %llu: rank %d was told after %lld us; a sleeper was late by %lld us, %d were runnable\n",
 		(unsigned long long)d->round.seed, r, (long long)took / 1000,
-		(long long)storm->late_ns / 1000, storm->runnable);
+		(long long)late / 1000, storm->late.runnable);
 }
 
 /* An end that the rank itself told: it was told of a death, or had finished. */
@@ -281,9 +286,11 @@ static int check_round(const struct storm_domain *d, int error,
 	if (left_of_devices("ranks") || left_of_devices("waiters"))
 		worst = complain(d, -1, "ranks or waits are left over",
 				 (int)left_of_devices("ranks"), "");
+	if (left_stuck())
+		worst = complain(d, -1, "processes are stuck in the kernel",
+				 left_processes('D'), "");
 	counts.rounds++;
-	if (storm->late_ns > counts.worst_late_ns)
-		counts.worst_late_ns = storm->late_ns;
+	keep_most(&counts.worst_late_ns, storm->late.ns);
 	return worst;
 }
 
@@ -372,8 +379,12 @@ static void print_counts(void)
 	printf("# told after %lld us at most; a sleeper was late by %lld us at most\n",
 	       (long long)counts.worst_ns / 1000,
 	       (long long)counts.worst_late_ns / 1000);
-	printf("# on a machine that was not overloaded: %d were told, after %lld us at most\n",
-	       counts.compared, (long long)counts.worst_compared_ns / 1000);
+	printf("# %d of them were held to %lld us and the sleeper's lateness: %lld us at most without the latter, %d too late\n",
+	       counts.compared, (long long)TOLD_NS / 1000,
+	       (long long)counts.worst_own_ns / 1000, counts.too_late);
+	printf("# where the sleeper was late by %lld us at most: %d were told, after %lld us at most\n",
+	       (long long)QUIET_NS / 1000, counts.quiet,
+	       (long long)counts.worst_quiet_ns / 1000);
 	fflush(stdout);
 }
 
@@ -411,6 +422,7 @@ FIXTURE_SETUP(storm)
 {
 	if (!left_own_folders())
 		TH_LOG("/tmp and /dev/shm are everybody's");
+	ASSERT_TRUE(!in_a_guest() || left_has_module());
 	ASSERT_EQ(0, storm_begin(&peers));
 }
 
@@ -427,10 +439,13 @@ TEST_F_TIMEOUT(storm, survivors_are_told_and_nothing_is_left, 1800)
 	printf("# base seed %llu, %d rounds\n", (unsigned long long)base, n);
 	EXPECT_EQ(0, run_rounds(base, n));
 	print_counts();
-	EXPECT_EQ(0, left_processes('D'));
 	/* A few rounds beside other tests say nothing about time. */
-	if (getenv("PLD_STORM_ROUNDS"))
-		EXPECT_EQ(0, counts.too_late);
+	if (!getenv("PLD_STORM_ROUNDS"))
+		return;
+	EXPECT_EQ(0, counts.too_late);
+	/* Who is told before it has begun has no time of its own. */
+	if (!in_a_guest())
+		EXPECT_LE(counts.told, 2 * counts.compared);
 }
 
 static int replay(uint64_t seed)

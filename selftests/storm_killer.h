@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Who kills ranks: a process beside the launcher and its ranks, and another one
- * that only sleeps, to see how late a process is woken here and now, and how many
- * want to run.
+ * that sees how late the machine is meanwhile.
  *
  * The ranks' process ids are noted at their fork, so that a rank can be killed
  * before it has joined.
@@ -11,14 +10,12 @@
 #define PLD_STORM_KILLER_H
 
 #include <pthread.h>
-#include <sched.h>
 
 #include "lib_fault.h"
-#include "pld_counters.h"
 #include "pld_proc.h"
+#include "storm_late.h"
 
 #define STORM_RANKS 4
-#define STORM_NAP_NS 1000000
 
 /* Of one rank, in memory that all share. */
 struct storm_rank {
@@ -36,11 +33,8 @@ struct storm_rank {
 struct storm {
 	struct storm_rank rank[STORM_RANKS];
 	int64_t launched_at;
-	/* since the launch: how late the sleeper was woken at worst, and how many
-	 * processes could run at most
-	 */
-	int64_t late_ns;
-	int runnable;
+	/* since the launch */
+	struct late late;
 };
 
 static struct storm *storm;
@@ -64,14 +58,6 @@ static inline void storm_in_child(void)
 				 __ATOMIC_RELEASE);
 }
 
-static inline void storm_sleep_until(int64_t when)
-{
-	struct timespec at = { when / 1000000000, when % 1000000000 };
-
-	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL))
-		;
-}
-
 static inline pid_t storm_pid(struct storm_rank *rank)
 {
 	pid_t pid;
@@ -80,7 +66,7 @@ static inline pid_t storm_pid(struct storm_rank *rank)
 		pid = __atomic_load_n(&rank->pid, __ATOMIC_ACQUIRE);
 		if (pid)
 			return pid;
-		storm_sleep_until(now_ns() + 20000);
+		late_sleep_until(now_ns() + 20000);
 	}
 }
 
@@ -116,49 +102,13 @@ static inline int storm_killer(struct peer *self, void *arg)
 		if (peer_hear(self))
 			return 0;
 		while ((next = storm_next(done)) >= 0) {
-			storm_sleep_until(storm->launched_at +
-					  storm->rank[next].delay_ns);
+			late_sleep_until(storm->launched_at +
+					 storm->rank[next].delay_ns);
 			storm_kill(&storm->rank[next]);
 			done[next] = 1;
 		}
 		peer_tell(self, 0);
 	}
-}
-
-/* Now, of all there are on this machine. */
-static inline int storm_runnable(void)
-{
-	char text[128];
-	int runnable;
-
-	if (read_text("/proc/loadavg", text, sizeof(text)) ||
-	    sscanf(text, "%*f %*f %*f %d/", &runnable) != 1)
-		return 0;
-	return runnable;
-}
-
-static inline int storm_sleeper(struct peer *self, void *arg)
-{
-	struct sched_param none = { 0 };
-
-	(void)arg;
-	/* It is woken no sooner than a rank that computes. */
-	sched_setscheduler(0, SCHED_BATCH, &none);
-	while (getppid() == self->pid) {
-		int runnable = storm_runnable();
-		int64_t wanted = now_ns() + STORM_NAP_NS, late;
-
-		storm_sleep_until(wanted);
-		late = now_ns() - wanted;
-		if (late > __atomic_load_n(&storm->late_ns, __ATOMIC_RELAXED))
-			__atomic_store_n(&storm->late_ns, late,
-					 __ATOMIC_RELAXED);
-		if (runnable >
-		    __atomic_load_n(&storm->runnable, __ATOMIC_RELAXED))
-			__atomic_store_n(&storm->runnable, runnable,
-					 __ATOMIC_RELAXED);
-	}
-	return 0;
 }
 
 struct storm_peers {
@@ -176,7 +126,7 @@ static inline int storm_begin(struct storm_peers *peers)
 		return -ENOMEM;
 	error = peer_start(&peers->killer, storm_killer, NULL);
 	if (!error)
-		error = peer_start(&peers->sleeper, storm_sleeper, NULL);
+		error = peer_start(&peers->sleeper, late_sleeper, &storm->late);
 	if (!error)
 		error = -pthread_atfork(storm_before_fork, NULL, storm_in_child);
 	return error;
@@ -191,8 +141,7 @@ static inline void storm_end(struct storm_peers *peers)
 /* Just before a launch: from now on forks are ranks. */
 static inline void storm_go(struct storm_peers *peers)
 {
-	storm->late_ns = 0;
-	storm->runnable = 0;
+	late_begin(&storm->late);
 	storm->launched_at = now_ns();
 	storm_forking = 0;
 	peer_tell(&peers->killer, 0);
@@ -203,6 +152,7 @@ static inline void storm_over(struct storm_peers *peers)
 {
 	storm_forking = STORM_RANKS;
 	peer_hear(&peers->killer);
+	late_end(&storm->late);
 }
 
 #endif /* PLD_STORM_KILLER_H */

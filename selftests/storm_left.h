@@ -84,20 +84,54 @@ static inline int left_processes(char state)
 	return count;
 }
 
-/* One number of the first devices together; 0 where it cannot be read. */
+/*
+ * Is a process of the group in state D and stays there? Most are only for the
+ * moment in which they wait for a page or a lock.
+ */
+static inline bool left_stuck(void)
+{
+	for (int i = 0; i < 1000; i++) {
+		if (!left_processes('D'))
+			return false;
+		sleep_ms(1);
+	}
+	return true;
+}
+
+/* Without it there is nothing of it to read, and nothing to be left. */
+static inline bool left_has_module(void)
+{
+	return !access(SIM_PARAMETERS, F_OK);
+}
+
+/* Has who runs this the right to read all of the module's files? */
+static inline bool left_may_read(void)
+{
+	return !geteuid();
+}
+
+/*
+ * One number of the first devices together; 0 without the module, and -1 where it
+ * cannot be read.
+ */
 static inline long long left_of_devices(const char *name)
 {
-	long long sum = 0, value;
+	long long sum = 0, value, devices;
 	char path[80];
 
-	for (int id = 0; id < LEFT_DEVICES; id++) {
+	if (!left_has_module())
+		return 0;
+	devices = read_number(SIM_PARAMETERS "/devices");
+	for (int id = 0; id < LEFT_DEVICES && id < devices; id++) {
 		snprintf(path, sizeof(path),
 			 "/sys/devices/platform/pld_sim.%d/%s", id, name);
 		value = read_number(path);
-		if (value > 0)
+		if (value >= 0)
 			sum += value;
+		else if (left_may_read())
+			return -1;
 	}
-	return sum;
+	return devices > 0 ? sum : -1;
 }
 
 static inline struct left left_now(void)
@@ -126,9 +160,17 @@ static inline void left_print(const char *when, const struct left *left)
 		left->windows, left->ranks, left->waiters);
 }
 
+/* What could not be read is not the same as before. */
+static inline bool left_is_known(const struct left *left)
+{
+	return !left_has_module() ||
+	       (left->references >= 0 && left->memory >= 0 &&
+		left->windows >= 0 && left->ranks >= 0 && left->waiters >= 0);
+}
+
 static inline bool left_same(const struct left *a, const struct left *b)
 {
-	return a->files == b->files &&
+	return left_is_known(a) && left_is_known(b) && a->files == b->files &&
 	       abs(a->mappings - b->mappings) <= OWN_MAPPINGS &&
 	       a->in_tmp == b->in_tmp && a->in_shm == b->in_shm &&
 	       a->processes == b->processes && a->references == b->references &&
