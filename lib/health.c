@@ -21,6 +21,9 @@ static const char *error_text(int error)
 			       : strerror(error);
 }
 
+/* More failures and resets than a rank lives through. */
+#define EPOCHS_AT_MOST (1u << 20)
+
 /* A server that ends closes its ranks' sockets one after another. */
 #define HANGUP_NS (100 * PLD_NS_PER_MS)
 
@@ -67,9 +70,25 @@ static int say_why(const pld_domain *domain, const char *op, uint32_t reason,
 				 code);
 	case PLD_FAIL_OUTSIDE:
 		return pld_error(error, "%s: the parent domain is broken", op);
-	default:
+	case PLD_FAIL_NONE:
 		return pld_error(error, "%s: the domain was reset", op);
+	default:
+		return pld_error(error,
+				 "%s: the domain's status page was overwritten: it holds what no rank writes there",
+				 op);
 	}
+}
+
+/*
+ * Was only the epoch scribbled on? It goes on by one with each failure and each reset,
+ * and a failure has a reason.
+ */
+static bool is_no_epoch(const pld_domain *domain)
+{
+	uint32_t epoch =
+		__atomic_load_n(&domain->status->epoch, __ATOMIC_RELAXED);
+
+	return epoch - domain->epoch > EPOCHS_AT_MOST;
 }
 
 static bool parent_broken(const pld_domain *domain)
@@ -85,9 +104,11 @@ int pld_broken(const pld_domain *domain, const char *op, uint32_t reason,
 	       uint32_t rank, int32_t code)
 {
 	int culprit = launched_rank(domain, rank);
+	const pld_domain *broken = domain;
 	int result;
 
 	if (parent_broken(domain)) {
+		broken = domain->parent;
 		reason = domain->parent->status->reason;
 		culprit = (int)domain->parent->status->rank;
 		code = domain->parent->status->code;
@@ -95,6 +116,8 @@ int pld_broken(const pld_domain *domain, const char *op, uint32_t reason,
 	if (domain->joined && reason == PLD_FAIL_ERROR &&
 	    code == PLD_SERVER_GONE && pld_server_gone(domain, HANGUP_NS))
 		return pld_error(EOWNERDEAD, "%s: the server has gone away", op);
+	if (reason == PLD_FAIL_NONE && is_no_epoch(broken))
+		reason = UINT32_MAX;
 	result = say_why(domain, op, reason, culprit, code);
 	if (reason >= PLD_FAIL_DEAD && reason <= PLD_FAIL_OUTSIDE) {
 		pld_failure()->culprit = culprit;
