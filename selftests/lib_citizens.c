@@ -23,12 +23,21 @@
 #include "pld_proc.h"
 #include "prop_random.h"
 #include "storm_gather.h"
+#include "storm_late.h"
 
 #define BAD 2
 #define RUNS 60
 #define BAD_AT 20
 /* of the innocent domain, before the bad one begins and after it has ended */
 #define GATHERS_MORE 20
+/*
+ * As long as it may stand still at a time, besides what the machine is late itself: its
+ * ranks could run and did not, or were woken late. In a guest, the time in which it
+ * must gather anyway.
+ */
+#define STILL_NS (100 * LIB_MS)
+#define STILL_NS_IN_A_GUEST (2000 * LIB_MS)
+#define LOOK_NS (10 * LIB_MS)
 #define BYTES 65536
 #define LARGE_TILE (32 << 20)
 #define SEED UINT64_C(1793)
@@ -38,6 +47,17 @@ struct town {
 	/* of the innocent domain */
 	int stop;
 	int gathers;
+	int64_t gathered_at;
+	pid_t pids[GATHER_RANKS];
+	/* how long its ranks have waited for a CPU, at the last look */
+	int64_t queued_ns;
+	int64_t looked_at;
+	/* since the deed began: the longest time from one gather to the next, and less
+	 * what its ranks waited for a CPU meanwhile
+	 */
+	int64_t still_ns;
+	int64_t idle_ns;
+	struct late late;
 	/* of the bad one */
 	pid_t child;
 	int gathered[GATHER_RANKS];
@@ -70,16 +90,56 @@ static int64_t trouble_ns(void)
 
 /* ---- the innocent domain ---- */
 
+static void keep_most(int64_t *most, int64_t value)
+{
+	if (value > __atomic_load_n(most, __ATOMIC_RELAXED))
+		__atomic_store_n(most, value, __ATOMIC_RELAXED);
+}
+
+/* How long the innocent ranks could run and did not, in all; 0: nobody says. */
+static int64_t queued_ns(void)
+{
+	char path[64], text[128];
+	long long sum = 0, queued;
+
+	for (int rank = 0; rank < GATHER_RANKS; rank++) {
+		snprintf(path, sizeof(path), "/proc/%d/schedstat",
+			 __atomic_load_n(&town->pids[rank], __ATOMIC_RELAXED));
+		if (!read_text(path, text, sizeof(text)) &&
+		    sscanf(text, "%*d %lld", &queued) == 1)
+			sum += queued;
+	}
+	return sum;
+}
+
+static void count_gather(void)
+{
+	int64_t now = now_ns(), still = now - town->gathered_at, before;
+
+	keep_most(&town->still_ns, still);
+	if (now - town->looked_at > LOOK_NS) {
+		before = town->queued_ns;
+		town->queued_ns = queued_ns();
+		town->looked_at = now;
+		keep_most(&town->idle_ns, still - (town->queued_ns - before));
+	}
+	town->gathered_at = now_ns();
+	/* Release: who waits for more of them sees how long they took. */
+	__atomic_fetch_add(&town->gathers, 1, __ATOMIC_RELEASE);
+}
+
 static int gather_until_told(pld_domain *domain, void *arg)
 {
 	int32_t said = 0;
 
+	__atomic_store_n(&town->pids[pld_rank(domain)], getpid(),
+			 __ATOMIC_RELAXED);
 	for (int run = 0; !said; run++) {
 		int word = __atomic_load_n(&town->stop, __ATOMIC_RELAXED);
 
 		PLD_TRY(gather_word(domain, arg, run, true, word, &said));
 		if (!pld_rank(domain))
-			__atomic_fetch_add(&town->gathers, 1, __ATOMIC_RELAXED);
+			count_gather();
 	}
 	return 0;
 }
@@ -98,14 +158,18 @@ static int innocent(struct peer *self, void *arg)
 	return 0;
 }
 
+static int gathers(void)
+{
+	return __atomic_load_n(&town->gathers, __ATOMIC_ACQUIRE);
+}
+
 /* Waits until the innocent domain has gathered some more; false: it hangs. */
 static bool gathers_go_on(void)
 {
-	int before = __atomic_load_n(&town->gathers, __ATOMIC_RELAXED);
+	int before = gathers();
 
 	for (int i = 0; i < 20000; i++) {
-		if (__atomic_load_n(&town->gathers, __ATOMIC_RELAXED) - before >=
-		    GATHERS_MORE)
+		if (gathers() - before >= GATHERS_MORE)
 			return true;
 		sleep_ms(1);
 	}
@@ -333,6 +397,8 @@ static int gather_well(pld_domain *domain, void *arg)
 
 FIXTURE(citizens)
 {
+	bool kmod;
+	struct peer sleeper;
 	struct peer innocent;
 	pld_domain *domain;
 	pld_rank_report reports[GATHER_RANKS];
@@ -357,10 +423,12 @@ FIXTURE_SETUP(citizens)
 	struct rlimit no_core = { 0, 0 };
 
 	setrlimit(RLIMIT_CORE, &no_core);
-	self->log = in_a_guest() ? kernel_log_open() : -1;
+	self->kmod = in_a_guest();
+	self->log = self->kmod ? kernel_log_open() : -1;
 	town = mmap(NULL, sizeof(*town), PROT_READ | PROT_WRITE,
 		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	ASSERT_NE(MAP_FAILED, town);
+	ASSERT_EQ(0, peer_start(&self->sleeper, late_sleeper, &town->late));
 	ASSERT_EQ(0, peer_start(&self->innocent, innocent, NULL));
 	ASSERT_TRUE(gathers_go_on());
 	ASSERT_EQ(0, make_bad_domain(20000 * LIB_MS, 0, &self->domain));
@@ -372,22 +440,57 @@ FIXTURE_TEARDOWN(citizens)
 	EXPECT_TRUE(gathers_go_on());
 	__atomic_store_n(&town->stop, 1, __ATOMIC_RELAXED);
 	EXPECT_EQ(0, peer_reap(&self->innocent));
+	peer_kill(&self->sleeper);
 	if (self->log >= 0)
 		EXPECT_EQ(0, kernel_log_splats(self->log));
+}
+
+/* From here on to expect_unnoticed(). */
+static int watch_innocent(void)
+{
+	late_begin(&town->late);
+	__atomic_store_n(&town->still_ns, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&town->idle_ns, 0, __ATOMIC_RELAXED);
+	return gathers();
+}
+
+/* While the deed was done the innocent domain gathered, and goes on with it. */
+static void expect_unnoticed(struct __test_metadata *_metadata,
+			     const FIXTURE_DATA(citizens) * self, int before,
+			     int64_t took)
+{
+	int during = gathers() - before;
+	int64_t idle, may;
+
+	EXPECT_TRUE(gathers_go_on());
+	late_end(&town->late);
+	idle = __atomic_load_n(&town->idle_ns, __ATOMIC_RELAXED);
+	may = self->kmod ? STILL_NS_IN_A_GUEST
+			 : STILL_NS + GATHER_RANKS * town->late.ns;
+	fprintf(stderr,
+		"# the others gathered %d times in %lld us, and stood still for %lld us at most, %lld us without a wish to run; a sleeper was late by %lld us\n",
+		during, (long long)took / 1000, (long long)town->still_ns / 1000,
+		(long long)idle / 1000, (long long)town->late.ns / 1000);
+	if (took > may)
+		EXPECT_LT(0, during);
+	/* An emulated guest's time is not the machine's. */
+	if (!self->kmod && queued_ns())
+		EXPECT_LE(idle, may);
 }
 
 /* The deed; then the domain works again, and the innocent one has all the time. */
 static int be_bad(struct __test_metadata *_metadata,
 		  FIXTURE_DATA(citizens) * self, struct bad bad)
 {
-	int error;
+	int before = watch_innocent(), error;
+	int64_t begun = now_ns();
 
 	memset(self->reports, 0, sizeof(self->reports));
 	memset(town->gathered, 0, sizeof(town->gathered));
 	error = pld_launch(self->domain, gather_and_be_bad, &bad, self->reports);
 	snprintf(town->message, sizeof(town->message), "%s",
 		 error ? pld_last_error() : "");
-	EXPECT_TRUE(gathers_go_on());
+	expect_unnoticed(_metadata, self, before, now_ns() - begun);
 	EXPECT_EQ(0, pld_domain_reset(self->domain));
 	EXPECT_EQ(0, run_ranks(self->domain, gather_well, NULL));
 	return error;
@@ -396,6 +499,16 @@ static int be_bad(struct __test_metadata *_metadata,
 static bool begins(const char *message, const char *with)
 {
 	return !strncmp(message, with, strlen(with));
+}
+
+/* How many ranks say so. */
+static int say(const FIXTURE_DATA(citizens) * self, const char *what)
+{
+	int count = 0;
+
+	for (int rank = 0; rank < GATHER_RANKS; rank++)
+		count += !!strstr(self->reports[rank].message, what);
+	return count;
 }
 
 static void print_reports(const FIXTURE_DATA(citizens) * self)
@@ -441,10 +554,13 @@ static void expect_death(struct __test_metadata *_metadata,
 	}
 }
 
-/* Something may be wrong with its data, but nobody else crashes or hangs. */
+/*
+ * Something may be wrong with its data, but nobody else crashes or hangs. With a
+ * sentence, some rank says it.
+ */
 static void expect_trouble(struct __test_metadata *_metadata,
 			   FIXTURE_DATA(citizens) * self,
-			   int (*deed)(pld_domain *domain))
+			   int (*deed)(pld_domain *domain), const char *sentence)
 {
 	pld_domain_destroy(self->domain);
 	ASSERT_EQ(0, make_bad_domain(trouble_ns(), 0, &self->domain));
@@ -463,6 +579,10 @@ static void expect_trouble(struct __test_metadata *_metadata,
 			EXPECT_EQ(NULL, strstr(report->message, "killed by"));
 			EXPECT_TRUE(!report->error || error);
 		}
+		/* Nobody did that. */
+		EXPECT_EQ(0, say(self, "the domain was reset"));
+		if (sentence)
+			EXPECT_LT(0, say(self, sentence));
 		if (i == 0)
 			print_reports(self);
 	}
@@ -470,12 +590,15 @@ static void expect_trouble(struct __test_metadata *_metadata,
 
 TEST_F_TIMEOUT(citizens, who_scribbles_hurts_its_own_domain_only, 600)
 {
-	expect_trouble(_metadata, self, scribble);
+	/* The module maps its status pages for reading only. */
+	expect_trouble(_metadata, self, scribble,
+		       self->kmod ? NULL
+				  : "the domain's status page was overwritten");
 }
 
 TEST_F_TIMEOUT(citizens, who_maps_something_else_hurts_its_own_domain_only, 600)
 {
-	expect_trouble(_metadata, self, unmap_and_map_anew);
+	expect_trouble(_metadata, self, unmap_and_map_anew, NULL);
 }
 
 TEST_F_TIMEOUT(citizens, who_unmaps_is_dead, 600)
