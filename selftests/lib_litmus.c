@@ -5,9 +5,13 @@
  * it has waited for. The wrong order, notify before put, must be caught.
  *
  * Sizes, alignments and how far the writer may run ahead are drawn anew for
- * every block of iterations, as a function of the seed, PLD_BASE_SEED.
+ * every block of iterations, as a function of the seed, PLD_BASE_SEED. Some blocks
+ * are written past the caches, as lib/copy.h says: long puts, and stores in the
+ * writer's own window, which the reader loads or gets from there.
+ *
  * PLD_LITMUS_ITERATIONS is their number; `make check-storms` sets it.
  */
+#include "../lib/copy.h"
 #include "lib_fault.h"
 #include "lib_test.h"
 #include "prop_random.h"
@@ -16,8 +20,22 @@
 #define ITERATIONS 50000
 #define ITERATIONS_IN_A_GUEST 1000
 #define ITERATIONS_OF_THE_WRONG_ORDER 20
-#define WINDOW_BYTES (4 << 20)
+#define PLACES_BYTES (4 << 20)
 #define LARGEST (256 << 10)
+/* A long put, and two of them in the window. */
+#define LONG_LEAST ((int)PLD_PAST_CACHES)
+#define LONGEST (LONG_LEAST + LARGEST)
+#define WINDOW_BYTES (2 * LONGEST + 4 * ALIGNMENTS)
+/* One block of each kind among as many; a short run has some, too. */
+#define KINDS_TURN 16
+#define LONG_AT 1
+#define STAGED_EVERY 8
+#define STAGED_AT 3
+/* Messages of such a block, which take a thousand times as long as others. */
+#define LONG_MESSAGES 3
+#define STAGED_MESSAGES 100
+/* More than are on their way past the caches at a time. */
+#define END_BYTES 1024
 #define ALIGNMENTS 64
 /* odd, so that what was in a place before has another last byte */
 #define FARTHEST 32749
@@ -30,6 +48,9 @@ static pld_window_buffer *data, *counters;
 /* What the reader found, in memory that the test sees. */
 struct found {
 	int64_t read;
+	/* of these */
+	int64_t longs;
+	int64_t staged;
 	int64_t stale;
 	int blocks;
 };
@@ -41,8 +62,17 @@ struct litmus {
 	struct found *found;
 };
 
+enum kind {
+	PUT,
+	LONG_PUT,
+	STAGED_STORE,
+};
+
 /* Some iterations that have sizes, alignments and the rest in common. */
 struct block {
+	enum kind kind;
+	/* how the reader is told */
+	pld_notify_op op;
 	int64_t first;
 	int n;
 	int size;
@@ -93,18 +123,50 @@ static int draw_ahead(struct prop_random *r, int *n)
 	}
 }
 
-static void draw_block(struct prop_random *r, int64_t first, int64_t all,
-		       struct block *block)
+static enum kind kind_of(int number)
 {
+	if (number % KINDS_TURN == LONG_AT)
+		return LONG_PUT;
+	return number % STAGED_EVERY == STAGED_AT ? STAGED_STORE : PUT;
+}
+
+static void draw_sizes(struct prop_random *r, struct block *block)
+{
+	switch (block->kind) {
+	case LONG_PUT:
+		block->n = LONG_MESSAGES;
+		block->size = prop_between(r, LONG_LEAST, LONGEST);
+		block->ahead = prop_between(r, 1, 2);
+		break;
+	case STAGED_STORE:
+		block->n = STAGED_MESSAGES;
+		block->size =
+			prop_between(r, PLD_STAGED_LEAST, PLD_STAGED_BELOW - 1);
+		block->ahead = prop_between(r, 1, 8);
+		break;
+	default:
+		block->size = draw_size(r, &block->n);
+		block->ahead = draw_ahead(r, &block->n);
+	}
+}
+
+static void draw_block(struct prop_random *r, int number, int64_t first,
+		       int64_t all, struct block *block)
+{
+	int places;
+
+	block->kind = kind_of(number);
+	block->op = prop_once_in(r, 2) ? PLD_SET : PLD_ATOMIC_ADD;
 	block->first = first;
-	block->size = draw_size(r, &block->n);
+	draw_sizes(r, block);
 	block->src_at = prop_below(r, ALIGNMENTS);
 	block->dst_at = prop_below(r, ALIGNMENTS);
 	block->stride =
 		(block->size + 2 * ALIGNMENTS - 1) / ALIGNMENTS * ALIGNMENTS;
-	block->ahead = draw_ahead(r, &block->n);
-	if (block->ahead > WINDOW_BYTES / block->stride)
-		block->ahead = WINDOW_BYTES / block->stride;
+	places = (block->kind == LONG_PUT ? WINDOW_BYTES : PLACES_BYTES) /
+		 block->stride;
+	if (block->ahead > places)
+		block->ahead = places;
 	/* some blocks, however few messages there are */
 	if (block->n > all / 20 + 1)
 		block->n = (int)(all / 20 + 1);
@@ -131,16 +193,26 @@ static void fill(unsigned char *at, int size, int64_t iteration)
 	memcpy(at + size / 8 * 8, &last, (size_t)(size % 8));
 }
 
-/* Not volatile: an ordinary reader's loads are what is tested. */
+/*
+ * Are that many bytes from a word on, the message's last ones, there? Not volatile: an
+ * ordinary reader's loads are what is tested.
+ */
+static bool is_end_there(const unsigned char *at, int first, int bytes,
+			 int64_t iteration)
+{
+	int words = bytes / 8;
+	uint64_t last = word_of(iteration, first + words), wrong = 0, value;
+
+	for (int word = 0; word < words; word++) {
+		memcpy(&value, at + word * 8, 8);
+		wrong |= value ^ word_of(iteration, first + word);
+	}
+	return !wrong && !memcmp(at + words * 8, &last, (size_t)(bytes % 8));
+}
+
 static bool is_there(const unsigned char *at, int size, int64_t iteration)
 {
-	uint64_t last = word_of(iteration, size / 8), wrong = 0, value;
-
-	for (int word = 0; word < size / 8; word++) {
-		memcpy(&value, at + word * 8, 8);
-		wrong |= value ^ word_of(iteration, word);
-	}
-	return !wrong && !memcmp(at + size / 8 * 8, &last, (size_t)(size % 8));
+	return is_end_there(at, 0, size, iteration);
 }
 
 static int place_of(const struct block *block, int i)
@@ -148,50 +220,73 @@ static int place_of(const struct block *block, int i)
 	return i % block->ahead * block->stride + block->dst_at;
 }
 
-static int write_block(const struct litmus *litmus, const struct block *block,
-		       const pld_distributed_tensor *window,
-		       const pld_distributed_tensor *signal)
+/* What both ranks use for all blocks. */
+struct views {
+	pld_distributed_tensor window;
+	pld_distributed_tensor signal;
+};
+
+static unsigned char memory[LONGEST + ALIGNMENTS]
+	__attribute__((aligned(ALIGNMENTS)));
+
+/* The value is the iteration's, whichever way it gets there. */
+static int tell_reader(const struct views *v, const struct block *block,
+		       int64_t iteration)
 {
-	static unsigned char memory[LARGEST + ALIGNMENTS]
-		__attribute__((aligned(ALIGNMENTS)));
+	int32_t value = block->op == PLD_SET ? (int32_t)(iteration + 1) : 1;
+
+	return pld_system_notify(&v->signal, READER, PLD_AT(WRITER, 0), value,
+				 block->op);
+}
+
+static int wait_for_reader(const struct views *v, int64_t read)
+{
+	return pld_system_wait(&v->signal, PLD_AT(READER, 0), (int32_t)read,
+			       PLD_GE);
+}
+
+/* To the reader's window; a store is to the own one. */
+static int move(const struct views *v, const struct block *block, int i)
+{
 	pld_put_options options = {
-		.dst_offsets = PLD_AT(0),
+		.dst_offsets = PLD_AT(place_of(block, i)),
 		.src_offsets = PLD_AT(block->src_at),
 		.shape = PLD_SHAPE(block->size),
 	};
 	pld_tensor src;
+	pld_tile tile;
 
+	if (block->kind == STAGED_STORE) {
+		PLD_TRY(pld_tile_init(&tile, memory + block->src_at,
+				      PLD_SHAPE(block->size), PLD_UINT8));
+		return pld_store(&tile, PLD_AT(place_of(block, i)), &v->window);
+	}
 	PLD_TRY(pld_tensor_init(&src, memory, PLD_SHAPE(sizeof(memory)),
 				PLD_UINT8));
+	return pld_tensor_put(&v->window, READER, &src, &options);
+}
+
+static int write_block(const struct litmus *litmus, const struct views *v,
+		       const struct block *block)
+{
 	for (int i = 0; i < block->n; i++) {
 		int64_t iteration = block->first + i;
 
 		/* That place has been read. */
 		if (i >= block->ahead)
-			PLD_TRY(pld_system_wait(signal, PLD_AT(READER, 0),
-						(int32_t)(iteration -
-							  block->ahead + 1),
-						PLD_GE));
+			PLD_TRY(wait_for_reader(v, iteration - block->ahead + 1));
 		fill(memory + block->src_at, block->size, iteration);
-		options.dst_offsets.n[0] = place_of(block, i);
 		if (litmus->wrong_order) {
-			PLD_TRY(pld_system_notify(signal, READER,
-						  PLD_AT(WRITER, 0), 1,
-						  PLD_ATOMIC_ADD));
+			PLD_TRY(tell_reader(v, block, iteration));
 			/* The reader comes between on any machine. */
-			PLD_TRY(pld_system_wait(signal, PLD_AT(READER, 0),
-						(int32_t)(iteration + 1),
-						PLD_GE));
+			PLD_TRY(wait_for_reader(v, iteration + 1));
 		}
-		PLD_TRY(pld_tensor_put(window, READER, &src, &options));
+		PLD_TRY(move(v, block, i));
 		if (!litmus->wrong_order)
-			PLD_TRY(pld_system_notify(signal, READER,
-						  PLD_AT(WRITER, 0), 1,
-						  PLD_ATOMIC_ADD));
+			PLD_TRY(tell_reader(v, block, iteration));
 	}
 	/* All has been read: the next block has other places. */
-	return pld_system_wait(signal, PLD_AT(READER, 0),
-			       (int32_t)(block->first + block->n), PLD_GE);
+	return wait_for_reader(v, block->first + block->n);
 }
 
 static void tell_stale(const struct litmus *litmus, const struct block *block,
@@ -200,34 +295,104 @@ static void tell_stale(const struct litmus *litmus, const struct block *block,
 	if (litmus->found->stale++ || litmus->wrong_order)
 		return;
 	fprintf(stderr,
-		"# seed %llu, iteration %lld: stale: %d bytes from %d to %d, %d ahead\n",
+		"# seed %llu, iteration %lld: stale: %d bytes from %d to %d, %d ahead, kind %d, told by %s\n",
 		(unsigned long long)litmus->seed, (long long)iteration,
-		block->size, block->src_at, block->dst_at, block->ahead);
+		block->size, block->src_at, block->dst_at, block->ahead,
+		(int)block->kind, block->op == PLD_SET ? "Set" : "AtomicAdd");
+}
+
+/* size bytes of the writer's window, into memory at to. */
+static int fetch(const struct views *v, int64_t at, int size, unsigned char *to)
+{
+	pld_tile tile;
+
+	PLD_TRY(pld_tile_init(&tile, to, PLD_SHAPE(size), PLD_UINT8));
+	return pld_tile_remote_load(&v->window, WRITER, PLD_AT(at),
+				    PLD_SHAPE(size), &tile);
+}
+
+static int get(const struct views *v, const struct block *block, int64_t at)
+{
+	pld_get_options options = {
+		.dst_offsets = PLD_AT(block->src_at),
+		.src_offsets = PLD_AT(at),
+		.shape = PLD_SHAPE(block->size),
+	};
+	pld_tensor dst;
+
+	PLD_TRY(pld_tensor_init(&dst, memory, PLD_SHAPE(sizeof(memory)),
+				PLD_UINT8));
+	return pld_tensor_get(&dst, WRITER, &v->window, &options);
+}
+
+/* What is on its way past the caches is there last; so its end is looked at first. */
+static int see_end(const struct views *v, const struct block *block, int i,
+		   bool *there)
+{
+	static unsigned char end[END_BYTES + 8] __attribute__((aligned(8)));
+	int first = (block->size - END_BYTES) / 8,
+	    bytes = block->size - first * 8;
+	int at = place_of(block, i) + first * 8;
+	const unsigned char *seen = (const unsigned char *)v->window.data + at;
+
+	if (block->kind == STAGED_STORE) {
+		PLD_TRY(fetch(v, at, bytes, end));
+		seen = end;
+	}
+	*there = is_end_there(seen, first, bytes, block->first + i);
+	return 0;
+}
+
+/* Is the message there: in the own window, or in the writer's? */
+static int receive(const struct views *v, const struct block *block, int i,
+		   bool *there)
+{
+	int at = place_of(block, i);
+	const unsigned char *seen = (const unsigned char *)v->window.data + at;
+	bool end_there = true;
+
+	if (block->kind != PUT)
+		PLD_TRY(see_end(v, block, i, &end_there));
+	if (block->kind == STAGED_STORE) {
+		seen = memory + block->src_at;
+		PLD_TRY(i % 2 ? get(v, block, at)
+			      : fetch(v, at, block->size,
+				      memory + block->src_at));
+	}
+	*there = end_there && is_there(seen, block->size, block->first + i);
+	return 0;
+}
+
+static void count_block(struct found *found, const struct block *block)
+{
+	found->read += block->n;
+	found->longs += block->kind == LONG_PUT ? block->n : 0;
+	found->staged += block->kind == STAGED_STORE ? block->n : 0;
+	found->blocks++;
 }
 
 /* Says what has been read when half of the places are free again. */
-static int read_block(const struct litmus *litmus, const struct block *block,
-		      const pld_distributed_tensor *window,
-		      const pld_distributed_tensor *signal)
+static int read_block(const struct litmus *litmus, const struct views *v,
+		      const struct block *block)
 {
-	const unsigned char *own = window->data;
 	int often = (block->ahead + 1) / 2, told = 0;
+	bool there;
 
 	for (int i = 0; i < block->n; i++) {
 		int64_t iteration = block->first + i;
 
-		PLD_TRY(pld_system_wait(signal, PLD_AT(WRITER, 0),
+		PLD_TRY(pld_system_wait(&v->signal, PLD_AT(WRITER, 0),
 					(int32_t)(iteration + 1), PLD_GE));
-		if (!is_there(own + place_of(block, i), block->size, iteration))
+		PLD_TRY(receive(v, block, i, &there));
+		if (!there)
 			tell_stale(litmus, block, iteration);
 		if (i + 1 - told < often && i + 1 < block->n)
 			continue;
-		PLD_TRY(pld_system_notify(signal, WRITER, PLD_AT(READER, 0),
+		PLD_TRY(pld_system_notify(&v->signal, WRITER, PLD_AT(READER, 0),
 					  i + 1 - told, PLD_ATOMIC_ADD));
 		told = i + 1;
 	}
-	litmus->found->read += block->n;
-	litmus->found->blocks++;
+	count_block(litmus->found, block);
 	return 0;
 }
 
@@ -235,19 +400,20 @@ static int pass_messages(pld_domain *domain, void *arg)
 {
 	const struct litmus *litmus = arg;
 	struct prop_random r = { litmus->seed };
-	pld_distributed_tensor window, signal;
 	struct block block;
+	struct views v;
+	int number = 0;
 
-	PLD_TRY(pld_window(data, PLD_SHAPE(WINDOW_BYTES), PLD_UINT8, &window));
-	PLD_TRY(pld_window(counters, PLD_SHAPE(2, 1), PLD_INT32, &signal));
+	PLD_TRY(pld_window(data, PLD_SHAPE(WINDOW_BYTES), PLD_UINT8, &v.window));
+	PLD_TRY(pld_window(counters, PLD_SHAPE(2, 1), PLD_INT32, &v.signal));
 	for (int64_t i = 0; i < litmus->iterations; i += block.n) {
-		draw_block(&r, i, litmus->iterations, &block);
+		draw_block(&r, number++, i, litmus->iterations, &block);
 		if (litmus->wrong_order)
 			block.ahead = 1;
 		if (pld_rank(domain) == WRITER)
-			PLD_TRY(write_block(litmus, &block, &window, &signal));
+			PLD_TRY(write_block(litmus, &v, &block));
 		else
-			PLD_TRY(read_block(litmus, &block, &window, &signal));
+			PLD_TRY(read_block(litmus, &v, &block));
 	}
 	return 0;
 }
@@ -288,12 +454,15 @@ TEST_F_TIMEOUT(litmus, what_was_notified_is_never_stale, 1800)
 					  in_a_guest() ? ITERATIONS_IN_A_GUEST
 						       : ITERATIONS);
 	RUN(self->domain, pass_messages, &self->litmus);
-	TH_LOG("seed %llu: %lld messages in %d blocks, %lld ns each",
+	TH_LOG("seed %llu: %lld messages in %d blocks, %lld ns each; %lld of them long puts, %lld staged stores",
 	       (unsigned long long)self->litmus.seed,
 	       (long long)self->found->read, self->found->blocks,
-	       (long long)((now_ns() - begun) / self->found->read));
+	       (long long)((now_ns() - begun) / self->found->read),
+	       (long long)self->found->longs, (long long)self->found->staged);
 	EXPECT_EQ(self->litmus.iterations, self->found->read);
 	EXPECT_EQ(0, self->found->stale);
+	EXPECT_LT(0, self->found->longs);
+	EXPECT_LT(0, self->found->staged);
 }
 
 TEST_F_TIMEOUT(litmus, a_notify_before_its_put_is_caught, 300)
@@ -302,6 +471,8 @@ TEST_F_TIMEOUT(litmus, a_notify_before_its_put_is_caught, 300)
 	self->litmus.iterations = ITERATIONS_OF_THE_WRONG_ORDER;
 	RUN(self->domain, pass_messages, &self->litmus);
 	EXPECT_EQ(ITERATIONS_OF_THE_WRONG_ORDER, self->found->stale);
+	EXPECT_LT(0, self->found->longs);
+	EXPECT_LT(0, self->found->staged);
 }
 
 LIB_TEST_MAIN
