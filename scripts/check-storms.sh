@@ -3,7 +3,8 @@
 #
 # make check-storms: the tests that need their time, in full: kill storms, bad
 # citizens, crashes, windows that are notified at once, and the litmus. On memfd
-# here, and on the module in a guest, with fewer rounds, since that is slow.
+# here, and on the module in a guest: there with fewer storms and messages, since
+# it is slow.
 #
 #	KERNEL=6.1|6.12|none	the guest's kernel (6.12), or no guest
 #	PLD_BASE_SEED=N		other rounds
@@ -47,11 +48,11 @@ in_guest()
 {
 	make --no-print-directory O="$O" modules_build \
 		KDIR="$PLD_CACHE/$kernel/build" > /dev/null
-	scripts/vm-run --kernel "$kernel" --memory 3G --timeout 900 \
+	scripts/vm-run --kernel "$kernel" --memory 3G --timeout 3600 \
 		--insmod "devices=64 gid=990" -- env PLD_PLATFORM=kmod \
 		${PLD_BASE_SEED:+"PLD_BASE_SEED=$PLD_BASE_SEED"} \
 		PLD_STORM_ROUNDS=200 \
-		PLD_CITIZENS=1 PLD_CRASHES=40 PLD_CREATES=2000 \
+		PLD_CITIZENS=1 PLD_CRASHES=500 PLD_CREATES=100000 \
 		PLD_LITMUS_ITERATIONS=2000000 \
 		sh -c "selftests/kselftest-run ${programs[*]} early &&
 			rmmod pld_sim"
