@@ -100,6 +100,27 @@ static bool parent_broken(const pld_domain *domain)
 					 __ATOMIC_ACQUIRE) != parent->epoch;
 }
 
+struct cause {
+	uint32_t reason;
+	uint32_t rank;
+	int32_t code;
+};
+
+/*
+ * What the status page says. Relaxed: the epoch was read before, with acquire;
+ * atomic all the same, since whoever else finds a failure publishes it again.
+ */
+static struct cause cause_of(const pld_domain *domain)
+{
+	const struct pld_sim_status *status = domain->status;
+
+	return (struct cause){
+		.reason = __atomic_load_n(&status->reason, __ATOMIC_RELAXED),
+		.rank = __atomic_load_n(&status->rank, __ATOMIC_RELAXED),
+		.code = __atomic_load_n(&status->code, __ATOMIC_RELAXED),
+	};
+}
+
 int pld_broken(const pld_domain *domain, const char *op, uint32_t reason,
 	       uint32_t rank, int32_t code)
 {
@@ -108,10 +129,12 @@ int pld_broken(const pld_domain *domain, const char *op, uint32_t reason,
 	int result;
 
 	if (parent_broken(domain)) {
+		struct cause cause = cause_of(domain->parent);
+
 		broken = domain->parent;
-		reason = domain->parent->status->reason;
-		culprit = (int)domain->parent->status->rank;
-		code = domain->parent->status->code;
+		reason = cause.reason;
+		culprit = (int)cause.rank;
+		code = cause.code;
 	}
 	if (domain->joined && reason == PLD_FAIL_ERROR &&
 	    code == PLD_SERVER_GONE && pld_server_gone(domain, HANGUP_NS))
@@ -129,6 +152,7 @@ int pld_broken(const pld_domain *domain, const char *op, uint32_t reason,
 int pld_unhealthy(const pld_domain *domain, const char *op)
 {
 	char who[PLD_RANK_TEXT_BYTES];
+	struct cause cause;
 
 	if (!pld_on_rank_side(domain))
 		return pld_error(ENOTCONN,
@@ -142,8 +166,8 @@ int pld_unhealthy(const pld_domain *domain, const char *op)
 	if (domain->outsider)
 		return pld_error(ENOTCONN, "%s: %s is not in this sub-domain",
 				 op, who);
-	return pld_broken(domain, op, domain->status->reason,
-			  domain->status->rank, domain->status->code);
+	cause = cause_of(domain);
+	return pld_broken(domain, op, cause.reason, cause.rank, cause.code);
 }
 
 void pld_break(pld_domain *domain, enum pld_sim_fail_reason reason, int culprit,
