@@ -246,11 +246,14 @@ TEST_F(waiter, tells_of_a_death_within_100_ms)
 static int return_result(pld_domain *domain, void *buffer)
 {
 	pld_waiter *waiter;
+	int result;
 
 	CHECK_EQ(0, pld_waiter_create(domain, &waiter));
 	PLD_TRY(defer(waiter, buffer, 3));
 	CHECK(readable(pld_waiter_fd(waiter), HANG_MS));
-	return pld_waiter_result(waiter);
+	result = pld_waiter_result(waiter);
+	pld_waiter_destroy(waiter);
+	return result;
 }
 
 TEST(times_out_after_the_domains_timeout)
