@@ -313,7 +313,7 @@ static int stop(pld_domain *domain)
 		_exit(0);
 	}
 	raise(SIGSTOP);
-	CHECK_EQ(child, waitpid(child, NULL, 0));
+	CHECK_EQ(child, TEMP_FAILURE_RETRY(waitpid(child, NULL, 0)));
 	return 0;
 }
 

@@ -148,7 +148,7 @@ static int child_is_refused(pld_window_buffer *buffer)
 
 	if (!child)
 		_exit(pld_window_export(buffer, 0, 0, 0, &fd) == -EPERM ? 0 : 1);
-	CHECK(waitpid(child, &status, 0) == child);
+	CHECK(TEMP_FAILURE_RETRY(waitpid(child, &status, 0)) == child);
 	CHECK_EQ(0, status);
 	return 0;
 }

@@ -322,7 +322,7 @@ TEST_F(dmabuf, who_comes_in_leaves_imported_signals_as_they_are)
 		memcpy(self->seen[r], &seven, sizeof(seven));
 	EXPECT_EQ(0, pld_domain_serve(self->domain, &options, NULL))
 	TH_LOG("%s", pld_last_error());
-	ASSERT_EQ(rank, waitpid(rank, &status, 0));
+	ASSERT_EQ(rank, TEMP_FAILURE_RETRY(waitpid(rank, &status, 0)));
 	EXPECT_EQ(0, status);
 }
 

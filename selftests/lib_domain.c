@@ -487,7 +487,7 @@ TEST(domains_of_two_processes_are_isolated)
 	if (!pid)
 		_exit(run_host(&there) ? 1 : 0);
 	EXPECT_EQ(0, run_host(&here));
-	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	ASSERT_EQ(pid, TEMP_FAILURE_RETRY(waitpid(pid, &status, 0)));
 	EXPECT_EQ(0, status);
 }
 

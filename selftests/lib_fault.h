@@ -72,7 +72,7 @@ static inline int64_t deadline_ns(int ms)
 		if (!child)
 			_exit(0);
 		if (child > 0)
-			waitpid(child, NULL, 0);
+			TEMP_FAILURE_RETRY(waitpid(child, NULL, 0));
 		if (now_ns() - start > slowest)
 			slowest = now_ns() - start;
 	}

@@ -54,15 +54,16 @@ static inline json_t *run_tool(const char *arguments, struct output *out)
 {
 	char command[PATH_MAX + 64];
 	FILE *pipe;
-	size_t got;
+	ssize_t got;
 
 	snprintf(command, sizeof(command), "exec '%s' %s 2>&1", tool, arguments);
 	out->length = 0;
 	pipe = popen(command, "re");
 	while (pipe && out->length < sizeof(out->text) - 1 &&
-	       (got = fread(out->text + out->length, 1,
-			    sizeof(out->text) - 1 - out->length, pipe)) > 0)
-		out->length += got;
+	       (got = TEMP_FAILURE_RETRY(
+			read(fileno(pipe), out->text + out->length,
+			     sizeof(out->text) - 1 - out->length))) > 0)
+		out->length += (size_t)got;
 	out->text[out->length] = '\0';
 	out->status = pipe ? pclose(pipe) : -1;
 	if (WIFEXITED(out->status))

@@ -40,7 +40,8 @@ static int as_user(uid_t user, int (*f)(FIXTURE_DATA(info) * self),
 		prctl(PR_SET_DUMPABLE, 1);
 		_exit(f(self) ? 1 : 0);
 	}
-	if (child < 0 || waitpid(child, &status, 0) != child ||
+	if (child < 0 ||
+	    TEMP_FAILURE_RETRY(waitpid(child, &status, 0)) != child ||
 	    !WIFEXITED(status))
 		return -1;
 	return WEXITSTATUS(status);
@@ -231,7 +232,7 @@ static pid_t start_liar(unsigned long long control)
 		lie(control, ready[1]);
 	}
 	close(ready[1]);
-	if (read(ready[0], &byte, 1) != 1)
+	if (TEMP_FAILURE_RETRY(read(ready[0], &byte, 1)) != 1)
 		liar = -1;
 	close(ready[0]);
 	return liar;
@@ -283,7 +284,7 @@ TEST_F(info, windows_of_another_user_are_not_the_domains)
 	ASSERT_LT(0, liar);
 	info = look();
 	kill(liar, SIGKILL);
-	EXPECT_EQ(liar, waitpid(liar, NULL, 0));
+	EXPECT_EQ(liar, TEMP_FAILURE_RETRY(waitpid(liar, NULL, 0)));
 	EXPECT_EQ(0, check_windows_alone(info));
 	/* Others of the machine may lie too. */
 	EXPECT_LE(3, hidden_windows(info));

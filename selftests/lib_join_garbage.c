@@ -59,10 +59,12 @@ static struct hello good_hello(int rank)
 		ASSERT_LE(0, fd);                                              \
 		EXPECT_LT(0, send(fd, &(hello), sizeof(hello), MSG_NOSIGNAL)); \
 		EXPECT_EQ(sizeof(refusal),                                     \
-			  recv(fd, &refusal, sizeof(refusal), 0));             \
+			  TEMP_FAILURE_RETRY(                                  \
+				  recv(fd, &refusal, sizeof(refusal), 0)));    \
 		EXPECT_EQ(number, refusal.error);                              \
 		EXPECT_STREQ(sentence, refusal.message);                       \
-		EXPECT_GE(0, recv(fd, &refusal, sizeof(refusal), 0));          \
+		EXPECT_GE(0, TEMP_FAILURE_RETRY(                               \
+				     recv(fd, &refusal, sizeof(refusal), 0))); \
 		close(fd);                                                     \
 	} while (0)
 
@@ -228,9 +230,9 @@ static int lie(struct peer *self, void *arg)
 	NEED(!listen(door, 8));
 	liar->listening = 1;
 	for (int i = 0; i < liar->rounds; i++) {
-		int fd = accept(door, NULL, NULL);
+		int fd = TEMP_FAILURE_RETRY(accept(door, NULL, NULL));
 
-		recv(fd, bytes, sizeof(bytes), 0);
+		TEMP_FAILURE_RETRY(recv(fd, bytes, sizeof(bytes), 0));
 		for (unsigned int n = draw(&liar->seed) % 3; n; n--) {
 			size_t count = draw_packet(&liar->seed, bytes, 6000);
 
@@ -383,12 +385,12 @@ static int lie_in_the_middle(struct peer *self, void *arg)
 	NEED(!listen(door, 8));
 	man->liar.listening = 1;
 	for (int i = 0; i < man->liar.rounds; i++) {
-		int fd = accept(door, NULL, NULL);
+		int fd = TEMP_FAILURE_RETRY(accept(door, NULL, NULL));
 
-		recv(fd, &byte, 1, 0);
+		TEMP_FAILURE_RETRY(recv(fd, &byte, 1, 0));
 		if (lie_a_little(&man->liar.seed, fd, packets) &&
 		    poll(&(struct pollfd){ fd, POLLIN, 0 }, 1, 200) > 0 &&
-		    recv(fd, &byte, 1, 0) > 0)
+		    TEMP_FAILURE_RETRY(recv(fd, &byte, 1, 0)) > 0)
 			send(fd, &start, start.bytes, MSG_NOSIGNAL);
 		else
 			shutdown(fd, SHUT_WR);

@@ -453,7 +453,7 @@ static int child_returns(pld_domain *domain, void *arg)
 		CHECK_EQ(-EPERM, wait_for_nobody(0));
 		return 0;
 	}
-	CHECK_EQ(child, waitpid(child, &status, 0));
+	CHECK_EQ(child, TEMP_FAILURE_RETRY(waitpid(child, &status, 0)));
 	CHECK_EQ(0, status);
 	/* the rank is none the worse for it */
 	CHECK_EQ(-ETIMEDOUT, wait_for_nobody(0));
@@ -499,7 +499,7 @@ SLOW_TEST_F(launch, ranks_end_with_their_launcher)
 		while (!__atomic_load_n(&shared->pids[rank], __ATOMIC_ACQUIRE))
 			sleep_ms(1);
 	kill(launcher, SIGKILL);
-	ASSERT_EQ(launcher, waitpid(launcher, NULL, 0));
+	ASSERT_EQ(launcher, TEMP_FAILURE_RETRY(waitpid(launcher, NULL, 0)));
 	for (int rank = 0; rank < NRANKS; rank++)
 		EXPECT_TRUE(ends(shared->pids[rank]));
 }

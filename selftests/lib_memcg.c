@@ -239,7 +239,7 @@ TEST_F(group, is_filled_and_never_overrun)
 	ASSERT_LE(0, pid);
 	if (!pid)
 		_exit(enter_group(self->path) || fill_group() ? 1 : 0);
-	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	ASSERT_EQ(pid, TEMP_FAILURE_RETRY(waitpid(pid, &status, 0)));
 	EXPECT_EQ(0, status);
 }
 

@@ -274,7 +274,7 @@ static int no_child_of_a_rank(pld_domain *domain, void *arg)
 	if (!pid)
 		_exit(check_refused(-EPERM, message, pld_rank(homes[BACK].domain),
 				    "pld_rank", __FILE__, __LINE__) != 0);
-	CHECK_EQ(pid, waitpid(pid, &status, 0));
+	CHECK_EQ(pid, TEMP_FAILURE_RETRY(waitpid(pid, &status, 0)));
 	CHECK_EQ(0, status);
 	return 0;
 }
@@ -685,7 +685,7 @@ TEST_F(subdomain, fork_of_the_host_ends_its_own_copy_only)
 		pld_domain_destroy(self->domain);
 		_exit(error != -EPERM);
 	}
-	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	ASSERT_EQ(pid, TEMP_FAILURE_RETRY(waitpid(pid, &status, 0)));
 	EXPECT_EQ(0, status);
 	RUN(self->domain, crowd_all, &rounds);
 }

@@ -130,7 +130,7 @@ static int fork_with_waiter(pld_domain *domain, void *buffer)
 	pid = fork();
 	if (!pid)
 		_exit(in_child(waiter, &signal) ? 1 : 0);
-	CHECK_EQ(pid, waitpid(pid, &status, 0));
+	CHECK_EQ(pid, TEMP_FAILURE_RETRY(waitpid(pid, &status, 0)));
 	CHECK_EQ(0, status);
 	EXPECT_PENDING(waiter);
 	say_ready(shared);

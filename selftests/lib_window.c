@@ -598,7 +598,7 @@ static int status_of_touch(volatile unsigned char *byte)
 		*byte = 1;
 		_exit(0);
 	}
-	return waitpid(pid, &status, 0) == pid ? status : -1;
+	return TEMP_FAILURE_RETRY(waitpid(pid, &status, 0)) == pid ? status : -1;
 }
 
 static int have_children(pld_domain *domain, void *arg)
@@ -617,7 +617,7 @@ static int have_children(pld_domain *domain, void *arg)
 		pid = fork();
 		if (!pid)
 			_exit(call_all(domain, &data, &signal, f->data) ? 1 : 0);
-		CHECK_EQ(pid, waitpid(pid, &status, 0));
+		CHECK_EQ(pid, TEMP_FAILURE_RETRY(waitpid(pid, &status, 0)));
 		CHECK_EQ(0, status);
 		status = status_of_touch(byte);
 		CHECK(WIFSIGNALED(status));

@@ -91,7 +91,8 @@ static inline void hold_signals(void)
 
 static inline void peer_tell(struct peer *p, int word)
 {
-	NEED(write(p->to, &word, sizeof(word)) == sizeof(word));
+	NEED(TEMP_FAILURE_RETRY(write(p->to, &word, sizeof(word))) ==
+	     sizeof(word));
 }
 
 /* The next word, or INT_MIN when the other side has gone away. */
@@ -99,7 +100,8 @@ static inline int peer_hear(struct peer *p)
 {
 	int word;
 
-	if (read(p->from, &word, sizeof(word)) != sizeof(word))
+	if (TEMP_FAILURE_RETRY(read(p->from, &word, sizeof(word))) !=
+	    sizeof(word))
 		return (-0x7fffffff - 1);
 	return word;
 }
