@@ -463,7 +463,7 @@ FORCE:
 #                    built first, once
 #   check-races      MINUTES=5 of stress with a module that KCSAN watches
 #   check-signals    the tests while each of their processes gets 1,000 signals a
-#                    second, in a virtual machine 100
+#                    second, here also ones that interrupt system calls
 #   bench            the allgather beside OpenMPI, MPICH and OpenSHMEM, and more
 #                    (as root, installs them; takes some minutes)
 #   bench-guest      the module's wait and ring beside a futex, in virtual machines
