@@ -1,8 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
+# fuzz-user.sh [corpora]
+#
 # make fuzz-user [SECONDS=60]: libFuzzer on what reads bytes of somebody else in
 # user space (selftests/fuzz/user), so long on each, from the inputs in corpus/.
+# With "corpora", a step of make check, these inputs alone, each once.
 #
 # New inputs are left in $O/fuzz-user/corpus-NAME. What is found is told, and its
 # input left as $O/fuzz-user/NAME-...; `fuzz_NAME FILE` runs it again.
@@ -11,28 +14,48 @@
 
 targets=$PLD_TOP/selftests/fuzz/user
 work=$O/fuzz-user
+mode=${1:-}
 seconds=${SECONDS_EACH:-60}
 failed=0
 
-# Leaks are looked for but where exit() is cut short, by longjmp().
-run()
+# fuzz NAME OPTION|FOLDER...
+fuzz()
 {
-	local name=$1 leaks=1
+	local name=$1
 
-	case $name in options*) leaks=0 ;; esac
-	export ASAN_OPTIONS=detect_leaks=$leaks
-	mkdir -p "$work/corpus-$name"
-	"$work/fuzz_$name" -max_total_time="$seconds" -detect_leaks=$leaks \
-		-close_fd_mask=3 -max_len=4096 -rss_limit_mb=4096 \
-		-artifact_prefix="$work/$name-" "$work/corpus-$name" \
+	shift
+	"$work/fuzz_$name" -close_fd_mask=3 -max_len=4096 \
+		-rss_limit_mb=4096 -artifact_prefix="$work/$name-" "$@" \
 		"$targets/corpus/$name" > "$work/$name.log" 2>&1
 }
 
+run()
+{
+	[ -n "$(ls "$targets/corpus/$1")" ] || return 1
+	if [ "$mode" = corpora ]; then
+		fuzz "$1" -runs=0
+	else
+		mkdir -p "$work/corpus-$1"
+		fuzz "$1" -max_total_time="$seconds" "$work/corpus-$1"
+	fi
+}
+
+# Debian has it in a package that clang only recommends.
+has_libfuzzer()
+{
+	echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' |
+		clang -fsanitize=fuzzer -x c - -o /dev/null 2> /dev/null
+}
+
 command -v clang > /dev/null || die "clang is missing: run 'make setup'"
+if [ "$mode" = corpora ] && ! has_libfuzzer; then
+	say "ok 1 fuzz-corpora # SKIP clang has no libFuzzer"
+	exit 0
+fi
 flags=$(make --no-print-directory -s -C "$targets" flags)
-make --no-print-directory -s -C "$PLD_TOP" O="$work" CC=clang CFLAGS="$flags" \
+make --no-print-directory -s -j"$(nproc)" -C "$PLD_TOP" O="$work" CC=clang CFLAGS="$flags" \
 	"${work#"$PLD_TOP"/}/libpld.a"
-make --no-print-directory -s -C "$targets" OUTPUT="$work" \
+make --no-print-directory -s -j"$(nproc)" -C "$targets" OUTPUT="$work" \
 	PLD_LIB="$work/libpld.a"
 for target in "$work"/fuzz_*; do
 	name=${target##*/fuzz_}
@@ -44,4 +67,5 @@ for target in "$work"/fuzz_*; do
 		grep -E 'ERROR|runtime error|    #[0-9] ' "$work/$name.log" | head -n 12
 	fi
 done
+[ "$mode" != corpora ] || [ "$failed" = 1 ] || say "ok 1 fuzz-corpora"
 exit $failed
