@@ -16,7 +16,8 @@ static int knock(const char *path)
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 
 	strcpy(address.sun_path, path);
-	if (connect(fd, (struct sockaddr *)&address, sizeof(address))) {
+	if (TEMP_FAILURE_RETRY(connect(fd, (struct sockaddr *)&address,
+				       sizeof(address)))) {
 		close(fd);
 		return -1;
 	}
