@@ -52,27 +52,36 @@ build_asan()
 		-fsanitize=address,undefined -fno-sanitize-recover=all" \
 		LDFLAGS="-Wl,--no-as-needed -lasan -lubsan" \
 		KSFT_CFLAGS="-O0 -g1 -D__SANITIZE_ADDRESS__"
-	# Their processes are killed at any moment, which leaves no report.
-	sed -i -E '/:lib_(storm|citizens|remains|litmus)$/d' \
+	# All its processes are killed at any moment, which leaves no report.
+	sed -i -E '/:lib_storm$/d' \
 		"$work/asan/kselftest_install/kselftest-list.txt"
 }
 
-# The library and the one test that has threads at its heart. ThreadSanitizer
-# does not know fences, which nothing here orders plain memory by, and wants its
-# addresses where they always are.
+# The library, and the tests that have threads: their own, the waiter's and that of
+# a rank that came in. ThreadSanitizer does not know fences, which nothing here orders
+# plain memory by, and wants its addresses where they always are.
 native_tsan()
 {
-	local flags="-O1 -g -fsanitize=thread -Wno-tsan"
+	local flags="-O1 -g -fsanitize=thread -Wno-tsan" folder=$work/tsan/selftests
+	local tests=(lib_threads lib_host lib_join lib_signal lib_waiter lib_waiter_end lib_wake)
+	local test result number=0 status=0
 
 	make --no-print-directory -j"$(nproc)" O="$work/tsan" CC=gcc \
 		CFLAGS="$flags" lib
 	make --no-print-directory -C selftests CC=gcc CFLAGS="$flags" \
 		KSFT_DIR="$source/tools/testing/selftests" \
-		OUTPUT="$work/tsan/selftests" PLD_LIB="$work/tsan/libpld.a" \
+		OUTPUT="$folder" PLD_LIB="$work/tsan/libpld.a" \
 		PLD_INC="-I$PLD_TOP/lib/include -I$PLD_TOP/uapi" \
-		PLD_LIBS="-lhwloc" "$work/tsan/selftests/lib_threads"
-	PLD_PLATFORM=memfd TSAN_OPTIONS="halt_on_error=1" \
-		setarch -R "$work/tsan/selftests/lib_threads"
+		PLD_LIBS="-lhwloc" "${tests[@]/#/$folder/}"
+	for test in "${tests[@]}"; do
+		result=ok number=$((number + 1))
+		PLD_PLATFORM=memfd TSAN_OPTIONS="halt_on_error=1" \
+			setarch -R "$folder/$test" > "$folder/$test.out" 2>&1 ||
+			result="not ok" status=1
+		sed 's/^/# /' "$folder/$test.out"
+		echo "$result $number $test"
+	done
+	return $status
 }
 
 # A warning of Kbuild, the compiler or sparse fails the step.
@@ -143,7 +152,14 @@ native_valgrind()
 	"$PLD_TOP/scripts/wrap-valgrind.sh" "$work/gcc/kselftest_install" \
 		"$work/valgrind"
 	PLD_PLATFORM=memfd PLD_VALGRIND=1 \
-		"$work/valgrind/kselftest-run" lib_signal lib_window lib_huge
+		"$work/valgrind/kselftest-run" lib_signal lib_window lib_huge \
+		lib_event lib_get lib_several lib_waiter lib_waiter_end lib_wake
+}
+
+# What libFuzzer has found, each input once.
+fuzz_corpora()
+{
+	O=$work "$PLD_TOP/scripts/fuzz-user.sh" corpora
 }
 
 instructions()
@@ -394,10 +410,12 @@ main()
 	start native-tsan native_tsan
 	start native-valgrind native_valgrind
 	start instructions instructions
+	start fuzz-corpora fuzz_corpora
 	step native-asan tap native asan 'lib_*' usage.sh examples.sh
 	finish native-tsan tap
 	finish native-valgrind tap
 	finish instructions
+	finish fuzz-corpora tap
 	finish guest-6.1 tap
 	finish guest-6.12 tap
 
