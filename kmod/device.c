@@ -189,13 +189,13 @@ struct device *pld_device_dma(const struct pld_device *device)
 int pld_device_charge(struct pld_device *device, u64 bytes)
 {
 	u64 limit = device->memory_limit ?: U64_MAX;
-	int ret = -ENOMEM;
+	int ret = 0;
 
 	spin_lock(&device->lock);
-	if (bytes <= limit - device->memory_used) {
+	if (bytes > limit - device->memory_used)
+		ret = -ENOMEM;
+	else
 		device->memory_used += bytes;
-		ret = 0;
-	}
 	spin_unlock(&device->lock);
 	return ret;
 }

@@ -71,7 +71,9 @@ static int init_rank(struct pld_rank *rank, struct pld_device *device)
 	init_waitqueue_head(&rank->pollers);
 	pld_recheck_init(rank);
 	rank->doorbell = (void *)get_zeroed_page(PLD_GFP);
-	return rank->doorbell ? 0 : -ENOMEM;
+	if (!rank->doorbell)
+		return -ENOMEM;
+	return 0;
 }
 
 static struct pld_domain *alloc_domain(u32 nr_ranks)

@@ -21,7 +21,9 @@ static int check_dmabuf(const struct dma_buf *dmabuf, u64 size)
 		return -ERANGE;
 	if (!(dmabuf->file->f_mode & FMODE_WRITE))
 		return -EACCES;
-	return dmabuf->ops->mmap ? 0 : -ENODEV;
+	if (!dmabuf->ops->mmap)
+		return -ENODEV;
+	return 0;
 }
 
 /* What exporters say differs; what it means to our caller does not. */
@@ -117,7 +119,9 @@ static int make_view(struct pld_import *import)
 	ret = pld_dma_buf_vmap(import->dmabuf, &import->view);
 	if (ret) {
 		iosys_map_clear(&import->view);
-		return ret == -ENOMEM ? ret : -ENXIO;
+		if (ret == -ENOMEM)
+			return -ENOMEM;
+		return -ENXIO;
 	}
 	/* Cells are plain memory, to us as to the ranks. */
 	if (import->view.is_iomem) {
@@ -136,7 +140,9 @@ void *pld_import_address(struct pld_import *import, u64 offset)
 	mutex_lock(&import->lock);
 	ret = make_view(import);
 	mutex_unlock(&import->lock);
-	return ret ? ERR_PTR(ret) : import->view.vaddr + offset;
+	if (ret)
+		return ERR_PTR(ret);
+	return import->view.vaddr + offset;
 }
 
 /* @size is of whole pages. Waits for the dma-buf's fences, or a signal. */
@@ -156,5 +162,7 @@ int pld_import_zero(struct pld_import *import, u64 size)
 		cond_resched();
 	}
 	ret = dma_buf_end_cpu_access(import->dmabuf, DMA_BIDIRECTIONAL);
-	return ret ? refusal(ret) : 0;
+	if (ret)
+		return refusal(ret);
+	return 0;
 }

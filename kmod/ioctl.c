@@ -256,7 +256,9 @@ static int copy_args(struct pld_call *call, const struct pld_ioctl_op *op,
 		return ret;
 	/* It may have been changed between the two reads. */
 	call->args.size = size;
-	return call->args.flags & ~op->flags ? -EOPNOTSUPP : 0;
+	if (call->args.flags & ~op->flags)
+		return -EOPNOTSUPP;
+	return 0;
 }
 
 static bool answer(struct pld_call *call, const struct pld_ioctl_op *op,
@@ -291,5 +293,7 @@ long pld_ioctl(struct pld_call *call, unsigned int cmd, unsigned long arg)
 		return ret;
 	if (op->finish)
 		op->finish(call, copied);
-	return copied ? 0 : -EFAULT;
+	if (!copied)
+		return -EFAULT;
+	return 0;
 }

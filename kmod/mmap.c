@@ -58,7 +58,9 @@ static vm_fault_t fill_page(struct vm_fault *vmf, struct pld_window *window)
 	unsigned long index;
 
 	memory = find_memory(window, vmf->pgoff, &index);
-	return memory ? pld_insert_page(vmf, memory, index) : VM_FAULT_SIGBUS;
+	if (!memory)
+		return VM_FAULT_SIGBUS;
+	return pld_insert_page(vmf, memory, index);
 }
 
 static vm_fault_t fill_pmd(struct vm_fault *vmf, struct pld_window *window)

@@ -110,7 +110,9 @@ static struct pld_member *create_member(struct pld_domain *domain, u32 rank)
 	if (ret) {
 		pld_domain_put(domain);
 		kfree(member);
-		return ERR_PTR(ret == -EINTR ? -ERESTARTSYS : ret);
+		if (ret == -EINTR)
+			ret = -ERESTARTSYS;
+		return ERR_PTR(ret);
 	}
 	return member;
 }
@@ -171,21 +173,29 @@ static int join_domain(struct pld_call *call, struct pld_domain *domain)
 	return 0;
 }
 
+static int join_file(struct pld_call *call, struct file *file)
+{
+	struct pld_domain *domain = pld_domain_from_file(file);
+
+	if (!domain)
+		return -EBADF;
+	return join_domain(call, domain);
+}
+
 int pld_ioctl_join(struct pld_call *call)
 {
-	struct pld_domain *domain;
 	struct file *file;
-	int ret = -EBADF;
+	int ret;
 
 	call->args.join.reason = PLD_FAIL_NONE;
 	if (!pld_file_begin_join(call->file))
 		return -EISCONN;
 	file = fget(call->args.join.domain_fd);
 	if (file) {
-		domain = pld_domain_from_file(file);
-		if (domain)
-			ret = join_domain(call, domain);
+		ret = join_file(call, file);
 		fput(file);
+	} else {
+		ret = -EBADF;
 	}
 	if (ret)
 		pld_file_end_join(call->file, NULL);

@@ -237,7 +237,9 @@ int pld_waiter_check(const struct pld_waiter *waiter,
 		return -ENOTCONN;
 	if (done)
 		return 0;
-	return ktime_get() >= deadline ? -ETIMEDOUT : 1;
+	if (ktime_get() >= deadline)
+		return -ETIMEDOUT;
+	return 1;
 }
 
 static int check_wait(const struct pld_member *member,
