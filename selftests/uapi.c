@@ -7,6 +7,7 @@
  *
  * This file is also built for 32 bit.
  */
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/eventfd.h>
 
@@ -73,12 +74,19 @@ FIXTURE_VARIANT(command)
 #define FLAGS_OF(_name) offsetof(struct pld_sim_##_name, flags)
 #define RESERVED_OF(_name) offsetof(struct pld_sim_##_name, __reserved)
 
+/* The numbers of the commands below. */
+static bool is_here[_IOC_NRMASK + 1];
+
 /*
  * COMMAND - one variant: where the flags and the reserved field are, whether
  * the module writes the structure back, the command's own kind of file, and
  * what each kind of file answers when everything else is right.
  */
 #define COMMAND(_name, _cmd, _flags, _reserved, _back, _kind, ...)           \
+	static void __attribute__((constructor)) _name##_is_here(void)       \
+	{                                                                    \
+		is_here[_IOC_NR(_cmd)] = true;                               \
+	}                                                                    \
 	FIXTURE_VARIANT_ADD(command, _name)                                  \
 	{                                                                    \
 		.cmd = _cmd, .size = sizeof(struct pld_sim_##_name),         \
@@ -467,6 +475,29 @@ TEST_F(command, other_encodings_of_the_number_are_ENOTTY)
 	EXPECT_EQ(-ENOTTY,
 		  sim_ioctl(fd, _IO(PLD_SIM_IOC_TYPE - 1, nr), &self->args));
 	EXPECT_EQ(-ENOTTY, sim_ioctl(fd, _IO(0, nr) | 0x80, &self->args));
+}
+
+/* With a size that is too short for any command, which so does nothing. */
+TEST(no_command_is_answered_that_is_not_here)
+{
+	int domain = sim_domain(1);
+	const int fds[KINDS] = { sim_open(), sim_member(domain, 0), domain };
+	union args none = { .size = 0 };
+
+	for (unsigned int nr = 0; nr < ARRAY_SIZE(is_here); nr++) {
+		bool answered = false;
+
+		for (int k = 0; k < KINDS; k++) {
+			ASSERT_LE(0, fds[k]);
+			if (sim_ioctl(fds[k], _IO(PLD_SIM_IOC_TYPE, nr),
+				      &none) != -ENOTTY)
+				answered = true;
+		}
+		EXPECT_EQ(is_here[nr], answered)
+		TH_LOG("number %#x", nr);
+	}
+	for (int k = 0; k < KINDS; k++)
+		close(fds[k]);
 }
 
 PLD_TEST_MAIN
