@@ -16,9 +16,24 @@
 #define RW (PROT_READ | PROT_WRITE)
 #define PAGES 4
 #define NR_RANKS 2
+#define HUGE_BYTES (SIM_HUGE + SIM_PAGE)
+/* More than any window here, and more than any process has addresses. */
+#define LONG_LENGTH (1UL << (sizeof(long) == 8 ? 40 : 30))
+#define NO_LENGTH (1UL << (sizeof(long) == 8 ? 63 : 31))
 
 /* What a rank file has to map, and beside which there is nothing. */
-enum place { STATUS, DOORBELLS, SMALL, HUGE, PLACES };
+enum place { STATUS, DOORBELLS, SMALL, HUGE, IMPORTED, PLACES };
+
+/* Each rank has bytes in its stride, and a hole behind them. */
+struct region {
+	__u64 start;
+	__u64 end;
+	__u64 stride;
+	__u64 bytes;
+	bool writable;
+	/* One bit for each rank. */
+	unsigned int imported;
+};
 
 FIXTURE(mapping)
 {
@@ -26,42 +41,50 @@ FIXTURE(mapping)
 	int fd;
 	struct pld_sim_window_alloc small;
 	struct pld_sim_window_alloc huge;
-	/* Each rank has bytes in its stride, and a hole behind them. */
-	struct region {
-		__u64 start;
-		__u64 end;
-		__u64 stride;
-		__u64 bytes;
-		bool writable;
-	} regions[PLACES];
+	struct pld_sim_window_alloc imported;
+	struct region regions[PLACES];
 };
 
 static struct region region(__u64 start, __u64 nr, __u64 stride, __u64 bytes,
 			    bool writable)
 {
-	return (struct region){ start, start + nr * stride, stride, bytes,
-				writable };
+	return (struct region){
+		.start = start,
+		.end = start + nr * stride,
+		.stride = stride,
+		.bytes = bytes,
+		.writable = writable,
+	};
+}
+
+static struct region window(const struct pld_sim_window_alloc *win, __u64 bytes)
+{
+	return region(win->mmap_offset, NR_RANKS, win->stride, bytes, true);
 }
 
 FIXTURE_SETUP(mapping)
 {
+	__s32 fds[NR_RANKS] = { -1, -1 };
+
 	self->domain = sim_domain(NR_RANKS);
 	ASSERT_LE(0, self->domain);
 	ASSERT_EQ(0, sim_alloc(self->domain, PAGES * SIM_PAGE, 0, &self->small));
-	ASSERT_EQ(0,
-		  sim_alloc(self->domain, SIM_HUGE + SIM_PAGE, 0, &self->huge));
+	ASSERT_EQ(0, sim_alloc(self->domain, HUGE_BYTES, 0, &self->huge));
+	fds[0] = sim_export(self->domain, self->huge.window, 1);
+	ASSERT_LE(0, fds[0]);
+	ASSERT_EQ(0, sim_import(self->domain, HUGE_BYTES, 0, fds, NR_RANKS,
+				&self->imported, NULL));
+	close(fds[0]);
 	self->fd = sim_member(self->domain, 0);
 	ASSERT_LE(0, self->fd);
 	self->regions[STATUS] = region(0, 1, SIM_PAGE, SIM_PAGE, false);
 	self->regions[DOORBELLS] = region(PLD_SIM_MMAP_DOORBELLS, NR_RANKS,
 					  PLD_SIM_DOORBELL_STRIDE, SIM_PAGE,
 					  false);
-	self->regions[SMALL] = region(self->small.mmap_offset, NR_RANKS,
-				      self->small.stride, PAGES * SIM_PAGE,
-				      true);
-	self->regions[HUGE] = region(self->huge.mmap_offset, NR_RANKS,
-				     self->huge.stride, SIM_HUGE + SIM_PAGE,
-				     true);
+	self->regions[SMALL] = window(&self->small, PAGES * SIM_PAGE);
+	self->regions[HUGE] = window(&self->huge, HUGE_BYTES);
+	self->regions[IMPORTED] = window(&self->imported, HUGE_BYTES);
+	self->regions[IMPORTED].imported = 1 << 0;
 }
 
 FIXTURE_TEARDOWN(mapping)
@@ -70,9 +93,19 @@ FIXTURE_TEARDOWN(mapping)
 	close(self->domain);
 }
 
+/* A file, what it has to map, and its errnos where nothing is, or too little. */
+struct mappable {
+	int fd;
+	const struct region *regions;
+	int nr_regions;
+	int nothing;
+	int too_little;
+	bool read_only;
+};
+
 /* Errnos that an answer may have, and 0 in front when it must not fail. */
 struct answers {
-	int errors[6];
+	int errors[8];
 	int nr;
 };
 
@@ -92,37 +125,78 @@ static bool is_one_of(const struct answers *a, int error)
 	return false;
 }
 
-static const struct region *region_at(const FIXTURE_DATA(mapping) * self,
-				      __u64 offset)
+static const struct region *region_at(const struct mappable *m, __u64 offset)
 {
-	for (int p = 0; p < PLACES; p++)
-		if (offset >= self->regions[p].start &&
-		    offset < self->regions[p].end)
-			return &self->regions[p];
+	for (int i = 0; i < m->nr_regions; i++)
+		if (offset >= m->regions[i].start && offset < m->regions[i].end)
+			return &m->regions[i];
 	return NULL;
 }
 
-static bool is_there(const FIXTURE_DATA(mapping) * self, __u64 offset)
+static __u64 end_of(__u64 offset, __u64 length)
 {
-	const struct region *r = region_at(self, offset);
+	return length > -1ULL - offset - SIM_PAGE
+		       ? -1ULL
+		       : offset + sim_round_up(length, SIM_PAGE);
+}
 
-	return r && (offset - r->start) % r->stride < r->bytes;
+static bool is_of_import(const struct region *r, __u64 offset)
+{
+	return r->imported >> (offset - r->start) / r->stride & 1;
+}
+
+/* A mapping of a dma-buf, as is one that keeps to one rank's imported memory. */
+static bool is_of_dmabuf(const struct region *r, __u64 offset, __u64 end)
+{
+	__u64 at = (offset - r->start) % r->stride;
+
+	return is_of_import(r, offset) && end <= offset - at + r->stride;
+}
+
+/* Whether a mapping that was made has a first byte. */
+static bool is_there(const struct mappable *m, __u64 offset, __u64 length)
+{
+	const struct region *r = region_at(m, offset);
+
+	return r && (offset - r->start) % r->stride < r->bytes &&
+	       (!is_of_import(r, offset) ||
+		is_of_dmabuf(r, offset, end_of(offset, length)));
+}
+
+/* What is wrong with a place, which the header gives errnos for. */
+static void place_may_be(struct answers *a, const struct mappable *m,
+			 __u64 offset, __u64 end)
+{
+	const struct region *r = region_at(m, offset);
+	__u64 at;
+
+	may_be(a, !r, m->nothing);
+	if (!r)
+		return;
+	may_be(a, end > r->end, m->too_little);
+	if (!is_of_dmabuf(r, offset, end))
+		return;
+	at = (offset - r->start) % r->stride;
+	may_be(a, at >= r->bytes, m->nothing);
+	may_be(a, at < r->bytes && end - offset > r->bytes - at, m->too_little);
 }
 
 /* By the header, and by what mmap() itself refuses. */
-static struct answers expected(const FIXTURE_DATA(mapping) * self, __u64 length,
-			       int prot, int flags, __u64 offset)
+static struct answers expected(const struct mappable *m, __u64 length, int prot,
+			       int flags, __u64 offset)
 {
-	const struct region *r = region_at(self, offset);
-	__u64 end = offset + sim_round_up(length, SIM_PAGE);
+	const struct region *r = region_at(m, offset);
+	bool private = (flags & MAP_TYPE) == MAP_PRIVATE;
 	struct answers a = { .nr = 0 };
 
 	may_be(&a, !length || offset % SIM_PAGE, -EINVAL);
-	may_be(&a, (flags & MAP_TYPE) == MAP_PRIVATE, -EINVAL);
+	may_be(&a, private, -EINVAL);
+	may_be(&a, private && length >= LONG_LENGTH, -ENOMEM);
+	may_be(&a, length >= NO_LENGTH, -ENOMEM);
 	may_be(&a, prot & PROT_EXEC, -EACCES);
-	may_be(&a, !r, -ENOENT);
-	may_be(&a, r && end > r->end, -ERANGE);
-	may_be(&a, r && !r->writable && prot & PROT_WRITE, -EACCES);
+	may_be(&a, prot & PROT_WRITE && (m->read_only || (r && !r->writable)),
+	       -EACCES);
+	place_may_be(&a, m, offset, end_of(offset, length));
 	return a;
 }
 
@@ -137,8 +211,7 @@ static bool allows_what(unsigned char *byte, int prot, bool there)
 }
 
 /* The first mistake as text, or NULL. */
-static const char *try_all(const FIXTURE_DATA(mapping) * self, __u64 length,
-			   __u64 offset)
+static const char *try_all(const struct mappable *m, size_t length, __u64 offset)
 {
 	static const int kinds[] = { MAP_SHARED, MAP_PRIVATE,
 				     MAP_SHARED_VALIDATE };
@@ -146,62 +219,120 @@ static const char *try_all(const FIXTURE_DATA(mapping) * self, __u64 length,
 
 	for (unsigned int i = 0; i < 8 * ARRAY_SIZE(kinds); i++) {
 		int prot = i % 8, flags = kinds[i / 8];
-		struct answers want =
-			expected(self, length, prot, flags, offset);
-		void *map = mmap(NULL, length, prot, flags, self->fd, offset);
+		struct answers want = expected(m, length, prot, flags, offset);
+		void *map = mmap(NULL, length, prot, flags, m->fd, offset);
 		int error = map == MAP_FAILED ? -errno : 0;
 		bool right = is_one_of(&want, error) &&
-			     (error ||
-			      allows_what(map, prot, is_there(self, offset)));
+			     (error || allows_what(map, prot,
+						   is_there(m, offset, length)));
 
 		if (!error)
 			munmap(map, length);
 		if (right)
 			continue;
 		snprintf(text, sizeof(text),
-			 "length %llu prot %d flags %d offset 0x%llx: %s",
-			 (unsigned long long)length, prot, flags,
-			 (unsigned long long)offset, strerror(-error));
+			 "length %zu prot %d flags %d offset 0x%llx: %s",
+			 length, prot, flags, (unsigned long long)offset,
+			 strerror(-error));
 		return text;
 	}
 	return NULL;
 }
 
-/* At each edge of each region, and a page and a byte to either side. */
-TEST_F_TIMEOUT(mapping, of_any_place_length_and_protection_is_right, 120)
+/*
+ * At @edge, and a page and a byte to either side, with lengths that end in a
+ * region, at its end, behind it, and nowhere. Returns how many it tried.
+ */
+static unsigned int try_beside(struct __test_metadata *_metadata,
+			       const struct mappable *m, __u64 edge)
 {
 	static const __s64 beside[] = { -(__s64)SIM_PAGE, -1, 0, 1, SIM_PAGE };
-	static const __u64 lengths[] = {
+	static const size_t lengths[] = {
 		0,
 		1,
 		SIM_PAGE,
 		SIM_PAGE + 1,
+		PAGES * SIM_PAGE,
 		NR_RANKS * PAGES * SIM_PAGE,
 		NR_RANKS * PAGES * SIM_PAGE + 1,
 		SIM_HUGE,
+		HUGE_BYTES,
+		2 * SIM_HUGE,
 		NR_RANKS * 2 * SIM_HUGE,
 		NR_RANKS * 2 * SIM_HUGE + SIM_PAGE,
+		LONG_LENGTH,
+		NO_LENGTH,
+		-SIM_PAGE,
+		-1UL,
 	};
 	unsigned int tried = 0;
 
-	for (int p = 0; p < 2 * PLACES; p++) {
-		const struct region *r = &self->regions[p / 2];
-		__u64 edge = p % 2 ? r->end : r->start;
+	for (unsigned int b = 0; b < ARRAY_SIZE(beside); b++) {
+		if (!edge && beside[b] < 0)
+			continue;
+		for (unsigned int l = 0; l < ARRAY_SIZE(lengths); l++) {
+			const char *wrong =
+				try_all(m, lengths[l], edge + beside[b]);
 
-		for (unsigned int b = 0; b < ARRAY_SIZE(beside); b++) {
-			if (!edge && beside[b] < 0)
-				continue;
-			for (unsigned int l = 0; l < ARRAY_SIZE(lengths); l++) {
-				const char *wrong = try_all(self, lengths[l],
-							    edge + beside[b]);
-
-				EXPECT_EQ(NULL, wrong)
-				TH_LOG("%s", wrong);
-				tried++;
-			}
+			EXPECT_EQ(NULL, wrong)
+			TH_LOG("%s", wrong);
+			tried++;
 		}
 	}
-	EXPECT_LT(300, tried);
+	return tried;
+}
+
+/* Where each rank's memory begins, and ends, where a hole may be; and the end. */
+static unsigned int try_everywhere(struct __test_metadata *_metadata,
+				   const struct mappable *m)
+{
+	unsigned int tried = 0;
+
+	for (int i = 0; i < m->nr_regions; i++) {
+		const struct region *r = &m->regions[i];
+
+		for (__u64 at = r->start; at < r->end; at += r->stride) {
+			tried += try_beside(_metadata, m, at);
+			tried += try_beside(_metadata, m, at + r->bytes);
+		}
+		tried += try_beside(_metadata, m, r->end);
+	}
+	return tried;
+}
+
+TEST_F_TIMEOUT(mapping, of_any_place_length_and_protection_is_right, 240)
+{
+	const struct mappable rank_file = {
+		.fd = self->fd,
+		.regions = self->regions,
+		.nr_regions = PLACES,
+		.nothing = -ENOENT,
+		.too_little = -ERANGE,
+	};
+
+	EXPECT_LT(1500, try_everywhere(_metadata, &rank_file));
+}
+
+/* What a dma-buf does not have, dma-buf's core refuses, with one errno. */
+TEST_F_TIMEOUT(mapping, of_an_exported_part_is_right_as_well, 120)
+{
+	for (__u32 flags = 0; flags <= PLD_EXPORT_READ_ONLY; flags++) {
+		const struct region part =
+			region(0, 1, SIM_HUGE, SIM_HUGE, !flags);
+		const struct mappable dmabuf = {
+			.fd = sim_export_part(self->domain, self->huge.window,
+					      0, SIM_PAGE, SIM_HUGE, flags),
+			.regions = &part,
+			.nr_regions = 1,
+			.nothing = -EINVAL,
+			.too_little = -EINVAL,
+			.read_only = flags,
+		};
+
+		ASSERT_LE(0, dmabuf.fd);
+		EXPECT_LT(150, try_everywhere(_metadata, &dmabuf));
+		close(dmabuf.fd);
+	}
 }
 
 /* What else may be asked of mmap(): 0 or the errno. */
