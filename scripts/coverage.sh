@@ -4,9 +4,11 @@
 # make coverage [KERNEL=6.12]: which lines of the module the selftests run, by
 # gcov (selftests/modules/pld_gcov.c), in a guest.
 #
-# Fails when less than 90 % of all lines run, or when one that answers an error
-# does not and is not in selftests/unreached, with its reason.
-# $O/coverage/*.c.gcov have a count for each line.
+# Fails when less than 90 % of all lines run, when one that answers an error does
+# not and is not in selftests/unreached, with its reason, or when that names a
+# line that is not there, or that runs and whose reason is not "at times: ...".
+# $O/coverage/*.c.gcov have a count for each line; $O/coverage/errors names, for
+# each line that answers an error, the test that reached it first, or the reason.
 
 . "$(dirname -- "$0")/common.sh"
 
@@ -15,6 +17,8 @@ kernel=${KERNEL:-6.12}
 tests=${TESTS:-}
 work=$O/coverage
 known=$PLD_TOP/selftests/unreached
+# What tells a line that answers an error.
+answers='-E[A-Z]+|goto |VM_FAULT_SIGBUS'
 release=$(cat "$PLD_CACHE/$kernel/release")
 
 # The compiler forgets where a constant came from. So each return, goto and error
@@ -43,33 +47,60 @@ build()
 		lib tools selftests_install
 }
 
+# In place of kselftest's runner of one test: the same, and the counts after it.
+counting_runner()
+{
+	cat <<-'END'
+	#!/bin/sh
+	"${0%/*}/run_test.sh" "$@"
+	status=$?
+	number=$((1000 + $(ls /tmp/counts | wc -l)))
+	cp -R /sys/kernel/debug/pld_gcov "/tmp/counts/$number-${2#*:}"
+	exit $status
+	END
+}
+
 # What is printed between two marks is an archive of the counts.
 run()
 {
 	local module=$work/modules-$release/pld_sim.ko
 	local tests_modules=$work/test-modules-$release
+	local runner=$O/kselftest_install/run_kselftest.sh
 
+	counting_runner > "$work/run_kselftest.sh"
+	chmod 755 "$work/run_kselftest.sh"
 	O=$O "$PLD_TOP/scripts/vm-run" --kernel "$kernel" --memory 3G \
 		--timeout "${TIMEOUT:-3000}" --no-insmod \
 		--add "$module:/pld/pld_sim.ko" \
 		--add "$module:/lib/modules/$release/pld_sim.ko" \
+		--add "$runner:/pld/selftests/run_test.sh" \
+		--add "$work/run_kselftest.sh:/pld/selftests/run_kselftest.sh" \
 		--add "$tests_modules:/pld/test-modules" -- sh -c "
 		insmod test-modules/pld_gcov.ko
 		insmod test-modules/pld_test_exporter.ko
 		insmod pld_sim.ko devices=64 gid=990
 		export PLD_PLATFORM=kmod PLD_MODULE=/pld/pld_sim.ko
+		mkdir /tmp/counts
 		selftests/kselftest-run $tests
 		status=\$?
-		mkdir /tmp/counts
-		cd /sys/kernel/debug/pld_gcov
-		for file in *; do cat \$file > /tmp/counts/\$file; done
+		cp -R /sys/kernel/debug/pld_gcov /tmp/counts/all
 		echo counts-begin
 		tar -C /tmp/counts -czf - . | base64
 		echo counts-end
 		exit \$status"
 }
 
-# Prints "file line count text" of all lines that gcov counts, with the function.
+# gcov_of FOLDER: makes *.c.gcov in the folder, which has counts.
+gcov_of()
+{
+	cp "$work/modules-$release/kmod/"*.gcno "$1"
+	(cd "$1" && gcov -r -s "$work/modules-$release" ./*.gcda > gcov.log 2>&1) ||
+		die "gcov: see $1/gcov.log"
+	rm "$1"/*.gcno
+}
+
+# lines FOLDER: prints "file function ran text number" of all lines that gcov
+# counts.
 lines()
 {
 	awk '
@@ -77,6 +108,8 @@ lines()
 			sub(/\.gcov$/, "", file) }
 		{
 			count = $0; sub(/:.*/, "", count); gsub(/ |\*/, "", count)
+			number = $0; sub(/^[^:]*: */, "", number)
+			sub(/:.*/, "", number)
 			text = $0; sub(/^[^:]*:[^:]*:/, "", text)
 			if (text ~ /^[a-z].*[a-z0-9_]\(/ && text !~ /;$/) {
 				fn = text; sub(/\(.*/, "", fn)
@@ -87,20 +120,55 @@ lines()
 			gsub(/^[ \t]+|[ \t]+$/, "", text)
 			if (sub(/^\{ asm volatile\(""\); /, "", text))
 				sub(/ \}$/, "", text)
-			print file "\t" fn "\t" (count !~ /^[#=]/) "\t" text
-		}' "$work"/*.c.gcov
+			print file "\t" fn "\t" (count !~ /^[#=]/) "\t" text \
+				"\t" number
+		}' "$1"/*.c.gcov
 }
 
-# file:function: text of what answers an error and did not run.
-unreached()
+# error_lines FOLDER RAN: file:function: text, and file:number, of what answers an
+# error and ran, 1, or did not, 0.
+error_lines()
 {
-	lines | awk -F '\t' '!$3 && $4 ~ /return .*-E[A-Z]+|ERR_PTR\(-E|= -E[A-Z]+;|goto |VM_FAULT_SIGBUS/ {
-		print $1 ":" $2 ": " $4 }' | sort -u
+	lines "$1" | awk -F '\t' -v ran="$2" -v answers="$answers" '
+		$3 == ran && $4 ~ answers && $4 !~ /^(if|case) / {
+			print $1 ":" $2 ": " $4 "\t" $1 ":" $5 }'
+}
+
+# What does not run, and why.
+listed()
+{
+	grep -v '^#' "$known"
+}
+
+# What is listed, but runs, or answers no error, or is gone.
+stale()
+{
+	{
+		cat "$work/unreached"
+		error_lines "$work" 1 | cut -f 1 | grep -xFf \
+			<(listed | sed -n 's/\tat times: .*//p') || true
+	} | sort -u | comm -13 - "$work/listed"
+}
+
+# Each line that answers an error, a tab, and the test that reached it first, which
+# is the first whose counts have it: they are never taken back.
+errors()
+{
+	local folder name
+
+	for folder in "$work"/counts/1*; do
+		name=${folder##*/}
+		gcov_of "$folder"
+		error_lines "$folder" 1 | sed "s/$/\t${name#*-}/"
+	done | awk -F '\t' '!seen[$2]++ { print $2 " " $1 "\t" $3 }'
+	error_lines "$work/counts/all" 0 |
+		awk -F '\t' 'NR == FNR { why[$1] = $2; next }
+			{ print $2 " " $1 "\tnone: " why[$1] }' <(listed) -
 }
 
 report()
 {
-	lines | awk -F '\t' -v least=$least '
+	lines "$work" | awk -F '\t' -v least=$least '
 		{ all[$1]++; ran[$1] += $3; n++; r += $3 }
 		END {
 			for (f in all)
@@ -122,17 +190,25 @@ rm -rf "$work/counts" "$work"/*.gcov
 mkdir -p "$work/counts"
 sed -n '/^counts-begin/,/^counts-end/{/^counts-/d;p}' "$work/run.log" |
 	base64 -d | tar -C "$work/counts" -xzf -
-cp "$work/modules-$release/kmod/"*.gcno "$work/counts"
-(cd "$work/counts" && gcov -r -s "$work/modules-$release" ./*.gcda > gcov.log 2>&1 &&
-	mv ./*.c.gcov "$work") || die "gcov: see $work/counts/gcov.log"
+gcov_of "$work/counts/all"
+cp "$work/counts/all/"*.c.gcov "$work"
 report || { status=1; say "less than $least %"; }
-unreached > "$work/unreached"
-if ! grep -vxFf <(sed -n 's/^\([^#].*\)\t.*/\1/p' "$known") "$work/unreached" \
-	> "$work/unlisted"; then
+errors | sort -V | sed 's/ [^:]*:/ /' > "$work/errors"
+say "which test reached each line that answers an error: $work/errors"
+error_lines "$work" 0 | cut -f 1 | sort -u > "$work/unreached"
+listed | cut -f 1 | sort -u > "$work/listed"
+comm -23 "$work/unreached" "$work/listed" > "$work/unlisted"
+stale > "$work/stale"
+if [ ! -s "$work/unlisted" ]; then
 	say "every line that answers an error runs, or is in ${known#"$PLD_TOP"/}"
 else
 	say "these answer an error, do not run, and are not in ${known#"$PLD_TOP"/}:"
 	cat "$work/unlisted"
+	status=1
+fi
+if [ -s "$work/stale" ]; then
+	say "these are in ${known#"$PLD_TOP"/}, but run, or answer no error, or are gone:"
+	cat "$work/stale"
 	status=1
 fi
 exit $status
