@@ -26,19 +26,33 @@ struct pld_pinning {
 	int nranks;
 };
 
+/*
+ * Ranks are forked by this thread, and have its CPUs. hwloc's flag for it takes those
+ * of all threads of the process.
+ */
+static int restrict_to_thread(hwloc_topology_t topology)
+{
+	hwloc_cpuset_t usable = hwloc_bitmap_alloc();
+	int error = -1;
+
+	if (usable && !hwloc_get_cpubind(topology, usable, HWLOC_CPUBIND_THREAD))
+		error = hwloc_topology_restrict(topology, usable, 0);
+	hwloc_bitmap_free(usable);
+	return error;
+}
+
 static int load(hwloc_topology_t *topology)
 {
 	if (hwloc_topology_init(topology))
 		return -1;
 	/* Cores are all that is asked for: the rest costs time to find. */
 	if (!hwloc_topology_set_flags(*topology,
-				      HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM |
-					      HWLOC_TOPOLOGY_FLAG_RESTRICT_TO_CPUBINDING) &&
+				      HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM) &&
 	    !hwloc_topology_set_all_types_filter(*topology,
 						 HWLOC_TYPE_FILTER_KEEP_NONE) &&
 	    !hwloc_topology_set_type_filter(*topology, HWLOC_OBJ_CORE,
 					    HWLOC_TYPE_FILTER_KEEP_ALL) &&
-	    !hwloc_topology_load(*topology))
+	    !hwloc_topology_load(*topology) && !restrict_to_thread(*topology))
 		return 0;
 	hwloc_topology_destroy(*topology);
 	return -1;
