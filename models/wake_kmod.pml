@@ -10,7 +10,7 @@
  *          a ring (PLD_WAIT_BELL)
  *   DEATH  each of the others may die in place of any of its notifies
  *   BELL_UNLOCKED  the bell is advanced without the queue's lock. That lock does the
- *          work of B and D too: without them, only this shows that they are missing
+ *          work of B and D too: without one of them, only this shows that it is missing
  *   WATCH  in place of a wait it is a watch (kmod/watch.c), for one round
  *
  * Nobody has a timeout, nor looks by itself (recheck_ms is 0), so that a lost
@@ -54,8 +54,17 @@
 bool told;			/* the watch has */
 bool returned, reason_is_there;
 
-/* A lock is taken at once, and given back by a store behind what it protects. */
-#define lock(agent) atomic { load(LOCK) == 0 -> memory[LOCK] = 1 }
+/*
+ * A lock is taken at once, and given back by a store behind what it protects. An
+ * agent may take it again while that store is in its buffer, which orders nothing
+ * then: Linux promises no more of an unlock and a lock.
+ */
+#define lock(agent) atomic { \
+	if \
+	:: load(LOCK) == 0 -> memory[LOCK] = 1 \
+	:: buffer[agent]??[STORE,eval(LOCK),0] -> buffer[agent]??STORE,eval(LOCK),0 \
+	fi \
+}
 #define unlock(agent) store(agent, LOCK, 0)
 
 inline look(wanted)
@@ -117,7 +126,7 @@ inline ring(ringer)
 	add(ringer, RINGS, 1);
 #else
 	lock(ringer);
-	store(ringer, RINGS, load(RINGS) + 1);
+	add(ringer, RINGS, 1);
 	unlock(ringer);
 #endif
 #ifndef MUTANT_NO_D
@@ -186,10 +195,11 @@ proctype stopper()
 }
 #endif
 
-inline add_waiters(change)
+/* pld_add_waiters(): one waits, or nobody. */
+inline set_waiters(number)
 {
 	lock(RANK_0);
-	store(RANK_0, WAITERS, load(WAITERS) + change);
+	store(RANK_0, WAITERS, number);
 	unlock(RANK_0)
 }
 
@@ -271,8 +281,10 @@ again:
 		fi;
 #endif
 #ifndef MUTANT_RAISED_LATE
-		add_waiters(1);
+		set_waiters(1);
+#ifndef MUTANT_NO_A
 		fence(RANK_0);				/* A */
+#endif
 #endif
 		do
 		:: /* prepare_to_wait_event() */
@@ -288,7 +300,7 @@ again:
 		   check_wait();
 #ifdef MUTANT_RAISED_LATE
 		   if
-		   :: !raised -> add_waiters(1); raised = true
+		   :: !raised -> set_waiters(1); raised = true
 		   :: else
 		   fi;
 #endif
@@ -312,11 +324,11 @@ again:
 		unlock(RANK_0);
 #ifdef MUTANT_RAISED_LATE
 		if
-		:: raised -> add_waiters(255); raised = false
+		:: raised -> set_waiters(0); raised = false
 		:: else
 		fi;
 #else
-		add_waiters(255);			/* minus one */
+		set_waiters(0);
 #endif
 #ifdef STOP
 		if
