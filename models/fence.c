@@ -8,7 +8,9 @@
  *	read the waiters word		read the cell
  *
  * Not both may miss the other's write. Two threads do that millions of times,
- * each time on words of their own, beginning at the same moment.
+ * each time on words of their own, beginning at the same moment. The notifier's side
+ * and the look at the cell are the library's own code, in a domain that has nothing
+ * else; what the kernel does is written here once more.
  *
  * First without one of the fences, where a miss of both must be
  * seen, which tells that the test can see it; then as the code has it, where
@@ -24,6 +26,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "look.h"
+#include "notify.h"
+
 /* Rounds of a batch, after which is looked at what was seen. */
 #define PLACES 64
 #define LINE 64
@@ -34,36 +39,88 @@
 /* Turns of a thread that waits for the other, before it lets others run. */
 #define PATIENCE 10000
 
-struct word {
+/* A place is a rank: a cell and a doorbell. */
+static struct {
 	_Alignas(LINE) int32_t value;
-};
-
-static struct word cells[PLACES], waiters[PLACES];
+} cells[PLACES];
+static struct {
+	_Alignas(LINE) struct pld_sim_doorbell bell;
+	char rest[PLD_SIM_DOORBELL_STRIDE - LINE];
+} doorbells[PLACES];
 static int32_t seen[2][PLACES];
 /* How often a thread has come to where both meet. */
 static struct {
 	_Alignas(LINE) atomic_long count;
 } came[2];
 
+/* Of the notifier: whether it saw that it is to ring. */
+static bool rang;
+
+static void ring(pld_window_buffer *buffer, size_t offset, int peer)
+{
+	(void)buffer;
+	(void)offset;
+	(void)peer;
+	rang = true;
+}
+
+/* As each process has them: who notifies, and who waits. */
+static const struct pld_platform platform = { .ring = ring };
+static pld_domain domains[2] = {
+	{ .platform = &platform, .doorbells = (char *)doorbells },
+	{ .platform = &platform, .doorbells = (char *)doorbells },
+};
+static pld_window_buffer buffers[2] = {
+	{ .domain = &domains[0],
+	  .base = (char *)cells,
+	  .stride = sizeof(cells[0]) },
+	{ .domain = &domains[1],
+	  .base = (char *)cells,
+	  .stride = sizeof(cells[0]) },
+};
+
+static uint32_t *waiters_of(int place)
+{
+	return &pld_doorbell(&domains[0], place)->waiters;
+}
+
+/* lib/wait.c: pld_look(), of one cell. */
+static int32_t look(int place)
+{
+	const struct pld_wanted wanted = { .buffer = &buffers[1],
+					   .expected = 1 };
+	const struct pld_wants wants = { .cells = &wanted, .count = 1 };
+
+	domains[1].rank = place;
+	return pld_look(&wants).satisfied;
+}
+
 /* lib/notify.c: pld_system_notify() */
 static int32_t notify(int place)
 {
-	__atomic_fetch_add(&cells[place].value, 1, __ATOMIC_SEQ_CST);
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	return __atomic_load_n(&waiters[place].value, __ATOMIC_RELAXED);
+	rang = false;
+	pld_notify_cell(&buffers[0], place, 0, 1, PLD_ATOMIC_ADD);
+	return rang;
 }
 
-/* lib/platform/memfd.c: memfd_block(), then pld_look() */
+static int32_t notify_set(int place)
+{
+	rang = false;
+	pld_notify_cell(&buffers[0], place, 0, 1, PLD_SET);
+	return rang;
+}
+
+/* lib/platform/memfd.c: memfd_block() */
 static int32_t wait_memfd(int place)
 {
-	__atomic_fetch_add(&waiters[place].value, 1, __ATOMIC_SEQ_CST);
-	return __atomic_load_n(&cells[place].value, __ATOMIC_SEQ_CST);
+	__atomic_fetch_add(waiters_of(place), 1, __ATOMIC_SEQ_CST);
+	return look(place);
 }
 
 /* kmod/wait.c: pld_add_waiters(), barrier A, pld_waiter_look() */
 static int32_t wait_kmod(int place)
 {
-	__atomic_store_n(&waiters[place].value, 1, __ATOMIC_RELAXED);
+	__atomic_store_n(waiters_of(place), 1, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	return __atomic_load_n(&cells[place].value, __ATOMIC_RELAXED);
 }
@@ -72,12 +129,12 @@ static int32_t wait_kmod(int place)
 static int32_t notify_unfenced(int place)
 {
 	__atomic_store_n(&cells[place].value, 1, __ATOMIC_RELEASE);
-	return __atomic_load_n(&waiters[place].value, __ATOMIC_RELAXED);
+	return __atomic_load_n(waiters_of(place), __ATOMIC_RELAXED);
 }
 
 static int32_t wait_unfenced(int place)
 {
-	__atomic_store_n(&waiters[place].value, 1, __ATOMIC_RELAXED);
+	__atomic_store_n(waiters_of(place), 1, __ATOMIC_RELAXED);
 	return __atomic_load_n(&cells[place].value, __ATOMIC_RELAXED);
 }
 
@@ -114,7 +171,7 @@ static void look_at_batch(void)
 	for (int place = 0; place < PLACES; place++) {
 		trial->misses += !seen[0][place] && !seen[1][place];
 		cells[place].value = 0;
-		waiters[place].value = 0;
+		*waiters_of(place) = 0;
 	}
 	trial->rounds += PLACES;
 	trial->over = --trial->batches == 0 ||
@@ -200,6 +257,7 @@ int main(void)
 		       wait_kmod),
 		MUTANT("mutant: no fence in wait", notify, wait_unfenced),
 		REAL("notify and wait, memfd", notify, wait_memfd),
+		REAL("notify by Set and wait, memfd", notify_set, wait_memfd),
 		REAL("notify and wait, kmod", notify, wait_kmod),
 	};
 	bool good = true;

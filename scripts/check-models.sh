@@ -119,8 +119,9 @@ check_fence()
 {
 	local status=0
 
-	"${CC:-cc}" -std=gnu11 -O2 -Wall -Wextra -Werror -pthread -o fence \
-		"$PLD_TOP/models/fence.c"
+	"${CC:-cc}" -std=gnu11 -O2 -Wall -Wextra -Werror -pthread \
+		-I"$PLD_TOP/lib" -I"$PLD_TOP/lib/include" -I"$PLD_TOP/uapi" \
+		-o fence "$PLD_TOP/models/fence.c"
 	./fence || status=$?
 	[ $status = 0 ] || [ $status = 4 ] || surprises=$((surprises + 1))
 }
