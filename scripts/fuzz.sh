@@ -22,8 +22,7 @@ build()
 {
 	local kdir=$PLD_CACHE/$kernel/build
 
-	[ -e "$PLD_CACHE/$kernel/vmlinux" ] || \
-		"$PLD_TOP/scripts/debug-kernel.sh" "${kernel%-debug}" debug
+	"$PLD_TOP/scripts/debug-kernel.sh" "${kernel%-debug}" debug
 	make --no-print-directory -s -C "$PLD_TOP" O="$work" KDIR="$kdir" \
 		KCOV=y modules_build
 	make --no-print-directory -s -C "$PLD_TOP" O="$work" KDIR="$kdir" \

@@ -7,7 +7,9 @@
  *	pld-fuzz replay [-p PATTERNS] FILE...
  *
  * PATTERNS: a file of what the kernel's log must not have. FOLDER: of programs to
- * begin with. -b: blind, on kernels that have no KCOV. Ends with 1 when something was found, with 2 when it cannot start.
+ * begin with. -b: blind, on kernels that have neither KCOV nor kmemleak. Ends with 1
+ * when something was found, with 2 when it cannot do what it is to: also when it was
+ * too slow to have looked at anything.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -23,6 +25,8 @@
 #include "watch.h"
 
 #define SECOND INT64_C(1000000000)
+/* Of programs that are executed. Two processors that others use too do 20 and more. */
+#define LEAST_A_MINUTE 5
 
 static struct fuzz_corpus corpus;
 static const char *patterns;
@@ -80,6 +84,17 @@ static void prepare_kernel(void)
 	}
 }
 
+/* With no program where it is not one's alone. */
+static _Noreturn void end_with_finding(const char *why,
+				       const struct fuzz_program *program)
+{
+	printf("finding: %s\n", why);
+	if (program)
+		print_answers(program);
+	printf("%lu executions, 1 finding\n", executed);
+	exit(1);
+}
+
 /* Runs a program; whoever finds something ends here. */
 static void execute(const struct fuzz_program *program,
 		    struct fuzz_covered *covered)
@@ -92,10 +107,7 @@ static void execute(const struct fuzz_program *program,
 	if (fuzz_execute(program, covered) &&
 	    (!patterns || fuzz_watch(why, sizeof(why))))
 		return;
-	printf("finding: %s\n", why);
-	print_answers(program);
-	printf("%lu executions, 1 finding\n", executed);
-	exit(1);
+	end_with_finding(why, program);
 }
 
 /* Takes out what its new steps do not need. */
@@ -183,10 +195,36 @@ static const struct fuzz_program *draw_program(struct fuzz_random *random)
 	return &corpus.entries[fuzz_below(random, corpus.nr)].program;
 }
 
+/* False when the kernel has not looked. */
+static bool look_for_leaks(void)
+{
+	char why[1024];
+
+	if (!fuzz_watch_leaks())
+		return false;
+	if (!fuzz_watch(why, sizeof(why)))
+		end_with_finding(why, NULL);
+	return true;
+}
+
+/* Of a run without a finding: its status. */
+static int print_end(int64_t spent)
+{
+	double a_minute = executed * 60.0 * SECOND / spent;
+	bool enough = a_minute >= LEAST_A_MINUTE;
+
+	printf("%lu executions, %.1f a minute, no finding\n", executed,
+	       a_minute);
+	if (!enough)
+		printf("not a run: fewer than %d executions a minute\n",
+		       LEAST_A_MINUTE);
+	return enough ? 0 : 2;
+}
+
 static int run(double minutes, uint64_t seed, const char *folder)
 {
 	struct fuzz_random random = { seed };
-	int64_t begun = fuzz_now(), told = begun;
+	int64_t begun = fuzz_now(), told = begun, spent;
 	int64_t end = begun + (int64_t)(minutes * 60 * SECOND);
 	struct fuzz_program program;
 
@@ -209,10 +247,8 @@ static int run(double minutes, uint64_t seed, const char *folder)
 	}
 	fuzz_corpus_print_few(&corpus);
 	print_state(begun);
-	fuzz_watch_leaks();
-	execute(&program, NULL);
-	printf("%lu executions, no finding\n", executed);
-	return 0;
+	spent = fuzz_now() - begun;
+	return look_for_leaks() ? print_end(spent) : 2;
 }
 
 static int replay(char **files)
@@ -278,6 +314,7 @@ int main(int argc, char **argv)
 	if (getenv("PLD_GUEST"))
 		prepare_kernel();
 	if ((patterns && !fuzz_watch_open(patterns)) ||
+	    (running && !blind && !fuzz_watch_leaks_open()) ||
 	    !fuzz_execute_open(running && !blind))
 		return 2;
 	return running ? run(minutes, seed, folder) : replay(argv + optind);

@@ -18,8 +18,12 @@
 #define TRIES 600
 #define TRY_MS 20
 
+#define KMEMLEAK "/sys/kernel/debug/kmemleak"
+/* It does not look at what is younger than 5 s. */
+#define LEAK_AGE 6
+
 static regex_t patterns[PATTERNS];
-static int nr_patterns, log_fd = -1, references_fd = -1;
+static int nr_patterns, log_fd = -1, references_fd = -1, leaks_fd = -1;
 static int memory_fds[DEVICES];
 static long references;
 
@@ -136,15 +140,35 @@ bool fuzz_watch(char *text, size_t size)
 	return log_is_clean(text, size);
 }
 
-void fuzz_watch_leaks(void)
+static bool tell_kmemleak(const char *what)
 {
-	int fd = open("/sys/kernel/debug/kmemleak", O_WRONLY | O_CLOEXEC);
+	size_t length = strlen(what);
 
-	if (fd < 0)
-		return;
+	if (write(leaks_fd, what, length) == (ssize_t)length)
+		return true;
+	perror(KMEMLEAK);
+	return false;
+}
+
+/*
+ * The looks of its own, the first a minute after the start, take a processor for as
+ * long again. Where kmemleak is off the file is there too, but refuses to be told so.
+ */
+bool fuzz_watch_leaks_open(void)
+{
+	leaks_fd = open_path(KMEMLEAK, O_WRONLY);
+	return leaks_fd >= 0 && tell_kmemleak("scan=off");
+}
+
+bool fuzz_watch_leaks(void)
+{
+	if (leaks_fd < 0)
+		return true;
 	/* What is on its way is no leak: the second look counts. */
-	for (int i = 0; i < 2; i++)
-		if (write(fd, "scan", 4) < 0)
-			perror("kmemleak");
-	close(fd);
+	for (int i = 0; i < 2; i++) {
+		sleep(LEAK_AGE);
+		if (!tell_kmemleak("scan"))
+			return false;
+	}
+	return true;
 }

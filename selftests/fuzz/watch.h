@@ -13,7 +13,9 @@
 bool fuzz_watch_open(const char *patterns);
 /* False, with why in @text, when something is left. */
 bool fuzz_watch(char *text, size_t size);
-/* Has the kernel look for memory that nobody knows of; the log tells. */
-void fuzz_watch_leaks(void);
+/* The kernel is to look for memory that nobody knows of when told, and only then. */
+bool fuzz_watch_leaks_open(void);
+/* Tells it, where that was opened; the log has what it finds. False when it refuses. */
+bool fuzz_watch_leaks(void);
 
 #endif /* FUZZ_WATCH_H */
