@@ -6,6 +6,7 @@
 #ifndef PLD_COUNTERS_H
 #define PLD_COUNTERS_H
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -126,27 +127,57 @@ static inline int kernel_log_open(void)
 	return fd;
 }
 
-/* How many records since then look like trouble; they are printed. */
-static inline int kernel_log_splats(int fd)
+/*
+ * The next record as a string: 1, or 0 when there is none yet, or a negative errno.
+ * What the kernel has thrown away before it was read is passed over, and said.
+ */
+static inline int kernel_log_next(int fd, char *record, size_t size)
+{
+	ssize_t n;
+
+	while ((n = read(fd, record, size - 1)) < 0) {
+		if (errno == EPIPE)
+			fprintf(stderr, "# some of the kernel's log is lost\n");
+		else if (errno != EINTR)
+			return errno == EAGAIN ? 0 : -errno;
+	}
+	record[n] = '\0';
+	return n > 0;
+}
+
+static inline int kernel_log_is_splat(const char *record)
 {
 	static const char *const signs[] = {
 		"WARNING:",   "BUG:",	       "Oops",
 		"Call Trace", "Out of memory", "page allocation failure",
 		"oom-kill",
 	};
-	char record[8192];
-	int splats = 0;
-	ssize_t n;
 
-	while ((n = read(fd, record, sizeof(record) - 1)) > 0) {
-		record[n] = '\0';
-		for (size_t i = 0; i < sizeof(signs) / sizeof(*signs); i++) {
-			if (!strstr(record, signs[i]))
-				continue;
-			fprintf(stderr, "# %s", record);
-			splats++;
-			break;
-		}
+	for (size_t i = 0; i < sizeof(signs) / sizeof(*signs); i++)
+		if (strstr(record, signs[i]))
+			return 1;
+	return 0;
+}
+
+/*
+ * How many records since then look like trouble; they are printed. -1 when root
+ * could not read them, of which nothing follows; others may not, and get 0.
+ */
+static inline int kernel_log_splats(int fd)
+{
+	char record[8192];
+	int splats = 0, got;
+
+	while ((got = kernel_log_next(fd, record, sizeof(record))) > 0) {
+		if (!kernel_log_is_splat(record))
+			continue;
+		fprintf(stderr, "# %s", record);
+		splats++;
+	}
+	if (got < 0 && !geteuid()) {
+		fprintf(stderr, "# the kernel's log cannot be read: %s\n",
+			strerror(-got));
+		return -1;
 	}
 	return splats;
 }
