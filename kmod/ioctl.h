@@ -9,6 +9,7 @@
 
 #include <linux/bits.h>
 #include <linux/pld_sim.h>
+#include <linux/types.h>
 
 struct file;
 struct pld_domain;
@@ -28,6 +29,8 @@ struct pld_call {
 	struct pld_member *member;	/* of rank files */
 	struct pld_domain *domain;	/* of rank and domain files */
 	struct pld_watch *new_watch;
+	struct pld_watch *old_watch;	/* taken away, with its caller's reference */
+	bool old_waited;		/* and out of the queue */
 	union {
 		struct file *new_file;
 		struct pld_member *new_member;

@@ -352,18 +352,16 @@ static struct pld_watch *find_signal(const struct pld_member *member,
 	return NULL;
 }
 
-/* True when it was in the queue, and is to be given back. */
-static bool forget_signal(struct pld_member *member, struct pld_watch *watch)
+/* For as long as its caller is not told, there is still room for it. */
+static void take_signal(struct pld_call *call, struct pld_watch *watch)
 {
-	bool queued = watch->member;
-
-	lockdep_assert_held(&member_rank(member)->waiters.lock);
+	lockdep_assert_held(&watched_rank(watch)->waiters.lock);
 
 	list_del(&watch->node);
-	member->nr_signals--;
-	if (queued)
+	call->old_watch = watch;
+	call->old_waited = watch->member;
+	if (call->old_waited)
 		end_watch(watch, -ECANCELED);
-	return queued;
 }
 
 static int ask_signal(struct pld_call *call)
@@ -371,9 +369,7 @@ static int ask_signal(struct pld_call *call)
 	struct pld_sim_signal_eventfd *args = &call->args.signal_eventfd;
 	struct pld_member *member = call->member;
 	struct pld_rank *rank = member_rank(member);
-	bool end = args->flags & PLD_SIGNAL_END;
 	struct pld_watch *watch;
-	bool queued = false;
 
 	spin_lock_irq(&rank->waiters.lock);
 	watch = find_signal(member, args->cookie);
@@ -381,17 +377,11 @@ static int ask_signal(struct pld_call *call)
 		args->result = watch->result;
 		args->index = watch->look.index;
 		args->value = watch->look.value;
-		if (end)
-			queued = forget_signal(member, watch);
+		if (args->flags & PLD_SIGNAL_END)
+			take_signal(call, watch);
 	}
 	spin_unlock_irq(&rank->waiters.lock);
-	if (!watch)
-		return -ENOENT;
-	if (queued)
-		give_back(watch);
-	if (end)
-		kref_put(&watch->ref, release_watch);
-	return 0;
+	return watch ? 0 : -ENOENT;
 }
 
 static int add_eventfd(struct pld_call *call)
@@ -442,26 +432,60 @@ int pld_ioctl_signal_eventfd(struct pld_call *call)
 	return ret ? ret : add_eventfd(call);
 }
 
-/* What its caller was not told of must not come to life. */
-void pld_finish_signal_eventfd(struct pld_call *call, bool copied)
+static void list_signal(struct pld_member *member, struct pld_watch *watch,
+			bool waits)
 {
-	struct pld_watch *watch = call->new_watch;
-	struct pld_member *member = call->member;
 	struct pld_rank *rank = member_rank(member);
 
-	if (!watch)
-		return;
+	if (waits)
+		pld_waiter_trace(watch->waiter, member);
+	spin_lock_irq(&rank->waiters.lock);
+	list_add_tail(&watch->node, &member->signals);
+	if (waits)
+		enter_queue(watch, member);
+	spin_unlock_irq(&rank->waiters.lock);
+}
+
+/* What its caller was not told of must not come to life. */
+static void finish_new(struct pld_member *member, struct pld_watch *watch,
+		       bool copied)
+{
 	if (!copied) {
 		unreserve_signal(member);
 		give_back(watch);
 		return;
 	}
 	kref_get(&watch->ref);
-	pld_waiter_trace(watch->waiter, member);
-	spin_lock_irq(&rank->waiters.lock);
-	list_add_tail(&watch->node, &member->signals);
-	enter_queue(watch, member);
-	spin_unlock_irq(&rank->waiters.lock);
+	list_signal(member, watch, true);
+}
+
+/*
+ * Nor must what its caller was not told of be lost: it waits again. Its timer may
+ * yet be about to find that it does not.
+ */
+static void finish_old(struct pld_member *member, struct pld_watch *watch,
+		       bool waited, bool copied)
+{
+	if (!copied) {
+		if (waited) {
+			hrtimer_cancel(&watch->timer);
+			watch->result = -EAGAIN;
+		}
+		list_signal(member, watch, waited);
+		return;
+	}
+	unreserve_signal(member);
+	if (waited)
+		give_back(watch);
+	kref_put(&watch->ref, release_watch);
+}
+
+void pld_finish_signal_eventfd(struct pld_call *call, bool copied)
+{
+	if (call->new_watch)
+		finish_new(call->member, call->new_watch, copied);
+	else if (call->old_watch)
+		finish_old(call->member, call->old_watch, call->old_waited, copied);
 }
 
 static int check_fence_deadline(s64 deadline)
