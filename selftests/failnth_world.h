@@ -24,6 +24,7 @@ FIXTURE(call)
 {
 	struct fault_settings settings;
 	const char *lacks;
+	int injected;
 	int nth;
 	int device;
 	int domain;
@@ -43,21 +44,27 @@ FIXTURE(call)
 
 typedef FIXTURE_DATA(call) world;
 
-/* @prepare answers false where the machine lacks what the call is about. */
+/*
+ * @prepare answers false where the machine lacks what the call is about. @faults is
+ * set where the call copies from or to memory that nobody has touched.
+ */
 FIXTURE_VARIANT(call)
 {
 	const char *name;
 	unsigned int least;
+	unsigned int least_failures;
+	bool faults;
 	bool (*prepare)(world * w);
 	int (*call)(world * w);
 	void (*undo)(world * w, int ret);
 };
 
-#define CALL(_name, _least, ...)                                       \
-	FIXTURE_VARIANT_ADD(call, _name)                               \
-	{                                                              \
-		.name = #_name, .least = _least, .call = call_##_name, \
-		__VA_ARGS__                                            \
+/* A call, the least number of its steps, and of those that make it fail. */
+#define CALL(_name, _least, _failures, ...)                                   \
+	FIXTURE_VARIANT_ADD(call, _name)                                      \
+	{                                                                     \
+		.name = #_name, .least = _least, .least_failures = _failures, \
+		.call = call_##_name, __VA_ARGS__                             \
 	}
 
 static void undo_close(world *w, int ret)

@@ -5,7 +5,9 @@
  * and copies from and to user space.
  *
  * Which of them count, and how much is said about it, files of debugfs decide;
- * struct fault_settings is how they were before. Page faults count as steps too,
+ * struct fault_settings is how they were before. The kernel's log gets a line for each
+ * copy that failed, from which fault_was_copy() learns that it was one. Of allocations it
+ * would not get one for each: not where __GFP_NOWARN is. Page faults count as steps too,
  * so that who arms keeps to memory that is there.
  */
 #ifndef PLD_FAILNTH_H
@@ -33,8 +35,11 @@ static const struct {
 	{ "/sys/kernel/debug/fail_page_alloc/ignore-gfp-wait", "N" },
 	{ "/sys/kernel/debug/fail_page_alloc/ignore-gfp-highmem", "N" },
 	{ "/sys/kernel/debug/fail_page_alloc/min-order", "0" },
-	{ "/sys/kernel/debug/fail_page_alloc/verbose", "0" },
-	{ "/sys/kernel/debug/fail_usercopy/verbose", "0" },
+	{ "/sys/kernel/debug/fail_page_alloc/verbose", "1" },
+	{ "/sys/kernel/debug/fail_page_alloc/verbose_ratelimit_interval_ms",
+	  "0" },
+	{ "/sys/kernel/debug/fail_usercopy/verbose", "1" },
+	{ "/sys/kernel/debug/fail_usercopy/verbose_ratelimit_interval_ms", "0" },
 };
 
 #define FAULT_FILES (sizeof(fault_files) / sizeof(*fault_files))
@@ -99,6 +104,18 @@ static inline unsigned int failnth_disarm(int fd)
 	failnth_arm(fd, 0);
 	/* Otherwise reading was the step. */
 	return n > 0 ? (unsigned int)strtoul(text, NULL, 10) : 1;
+}
+
+/* That a copy has failed, as the kernel's log has told since it was read. */
+static inline int fault_was_copy(int log)
+{
+	char record[8192];
+	int was = 0;
+
+	while (kernel_log_next(log, record, sizeof(record)) > 0)
+		if (strstr(record, "name fail_usercopy,"))
+			was = 1;
+	return was;
 }
 
 #endif /* PLD_FAILNTH_H */
