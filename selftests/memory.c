@@ -655,7 +655,7 @@ static int try_way(const struct way *way, const char *dir, int log,
 			       way->name, i + 1, now.who);
 		if (status != 128 + SIGKILL || now.others || !now.kernel)
 			break;
-		sleep_ms(500);
+		sleep_ms(600);
 	}
 	return status;
 }
