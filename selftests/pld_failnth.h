@@ -5,10 +5,10 @@
  * and copies from and to user space.
  *
  * Which of them count, and how much is said about it, files of debugfs decide;
- * struct fault_settings is how they were before. The kernel's log gets a line for each
- * copy that failed, from which fault_was_copy() learns that it was one. Of allocations it
- * would not get one for each: not where __GFP_NOWARN is. Page faults count as steps too,
- * so that who arms keeps to memory that is there.
+ * struct fault_settings is how they were before. The kernel's log gets a line for
+ * each copy that failed, from which fault_was_copy() learns that it was one. It would
+ * not get one for each allocation: for none with __GFP_NOWARN. Page faults count as
+ * steps too, so that who arms keeps to memory that is there.
  */
 #ifndef PLD_FAILNTH_H
 #define PLD_FAILNTH_H
