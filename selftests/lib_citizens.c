@@ -99,16 +99,11 @@ static void keep_most(int64_t *most, int64_t value)
 /* How long the innocent ranks could run and did not, in all; 0: nobody says. */
 static int64_t queued_ns(void)
 {
-	char path[64], text[128];
-	long long sum = 0, queued;
+	int64_t sum = 0;
 
-	for (int rank = 0; rank < GATHER_RANKS; rank++) {
-		snprintf(path, sizeof(path), "/proc/%d/schedstat",
-			 __atomic_load_n(&town->pids[rank], __ATOMIC_RELAXED));
-		if (!read_text(path, text, sizeof(text)) &&
-		    sscanf(text, "%*d %lld", &queued) == 1)
-			sum += queued;
-	}
+	for (int rank = 0; rank < GATHER_RANKS; rank++)
+		sum += late_queued(
+			__atomic_load_n(&town->pids[rank], __ATOMIC_RELAXED));
 	return sum;
 }
 

@@ -28,11 +28,17 @@ struct storm_rank {
 	int64_t started_at;
 	int64_t told_at;
 	int finished;
+	/* late_queued() before the first kill, and when it was told */
+	int64_t queued_before;
+	int64_t queued_then;
 };
 
 struct storm {
 	struct storm_rank rank[STORM_RANKS];
 	int64_t launched_at;
+	/* the launcher's late_queued() before the first kill, and after the launch */
+	int64_t queued_before;
+	int64_t queued_then;
 	/* since the launch */
 	struct late late;
 };
@@ -93,17 +99,27 @@ static inline int storm_next(const int *done)
 	return next;
 }
 
+static inline void storm_note_queued(pid_t launcher)
+{
+	storm->queued_before = late_queued(launcher);
+	for (int r = 0; r < STORM_RANKS; r++)
+		storm->rank[r].queued_before = late_queued(
+			__atomic_load_n(&storm->rank[r].pid, __ATOMIC_RELAXED));
+}
+
 static inline int storm_killer(struct peer *self, void *arg)
 {
 	(void)arg;
 	for (;;) {
-		int done[STORM_RANKS] = { 0 }, next;
+		int done[STORM_RANKS] = { 0 }, next, kills = 0;
 
 		if (peer_hear(self))
 			return 0;
 		while ((next = storm_next(done)) >= 0) {
 			late_sleep_until(storm->launched_at +
 					 storm->rank[next].delay_ns);
+			if (!kills++)
+				storm_note_queued(self->pid);
 			storm_kill(&storm->rank[next]);
 			done[next] = 1;
 		}
@@ -151,6 +167,7 @@ static inline void storm_go(struct storm_peers *peers)
 static inline void storm_over(struct storm_peers *peers)
 {
 	storm_forking = STORM_RANKS;
+	storm->queued_then = late_queued(getpid());
 	peer_hear(&peers->killer);
 	late_end(&storm->late);
 }

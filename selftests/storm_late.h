@@ -23,6 +23,19 @@ struct late {
 	unsigned int naps;
 };
 
+/* How long a process could run and did not, so far; 0: nobody says. */
+static inline int64_t late_queued(pid_t pid)
+{
+	char path[64], text[128];
+	long long queued;
+
+	snprintf(path, sizeof(path), "/proc/%d/schedstat", pid);
+	if (read_text(path, text, sizeof(text)) ||
+	    sscanf(text, "%*d %lld", &queued) != 1)
+		return 0;
+	return queued;
+}
+
 static inline void late_sleep_until(int64_t when)
 {
 	struct timespec at = { when / 1000000000, when % 1000000000 };

@@ -215,6 +215,7 @@ static inline int storm_told(const struct storm_round *round,
 			     const struct storm_memory *memory)
 {
 	storm->rank[rank->me].told_at = now_ns();
+	storm->rank[rank->me].queued_then = late_queued(getpid());
 	PLD_TRY(storm_check_calls(round));
 	PLD_TRY(storm_check_told(rank, memory));
 	/* Its sentence is the last one that the launcher gets. */
