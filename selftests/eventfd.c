@@ -162,6 +162,57 @@ TEST_F(eventfd, signal_that_is_taken_back_tells_nothing)
 				       NULL));
 }
 
+/* The end of a signal, asked for in memory that the answer cannot be written to. */
+static int end_untold(int fd, __u64 cookie)
+{
+	struct pld_sim_signal_eventfd *args =
+		mmap(NULL, SIM_PAGE, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int ret;
+
+	if (args == MAP_FAILED)
+		return -ENOMEM;
+	args->size = sizeof(*args);
+	args->flags = PLD_SIGNAL_END;
+	args->cookie = cookie;
+	mprotect(args, SIM_PAGE, PROT_READ);
+	ret = sim_ioctl(fd, PLD_IOC_SIGNAL_EVENTFD, args);
+	munmap(args, SIM_PAGE);
+	return ret;
+}
+
+TEST_F(eventfd, signal_whose_end_could_not_be_told_waits_on)
+{
+	struct pld_sim_condition c = GE(0, 1);
+	__s64 deadline = sim_after(60 * SIM_MS);
+	struct sim_answer answer;
+	__u64 cookie, late;
+
+	EXPECT_EQ(0,
+		  sim_signal(self->w.fd, 0, &c, 1, self->event, NEVER, &cookie));
+	EXPECT_EQ(-EFAULT, end_untold(self->w.fd, cookie));
+	EXPECT_EQ(-EAGAIN,
+		  sim_signal_result(self->w.fd, PLD_SIGNAL_ASK, cookie, NULL));
+	EXPECT_EQ(1, sim_load(&self->w.bell->waiters));
+	EXPECT_EQ(0, take(self->event));
+	notify(&self->w, 0, 7);
+	EXPECT_EQ(1, take(self->event));
+	/* What has ended tells nothing twice, and keeps what it saw. */
+	EXPECT_EQ(-EFAULT, end_untold(self->w.fd, cookie));
+	EXPECT_EQ(0, take(self->event));
+	EXPECT_EQ(0, sim_signal_result(self->w.fd, PLD_SIGNAL_END, cookie,
+				       &answer));
+	EXPECT_EQ(7, answer.value);
+	notify(&self->w, 0, 0);
+	EXPECT_EQ(0, sim_signal(self->w.fd, 0, &c, 1, self->event, deadline,
+				&late));
+	end_untold(self->w.fd, late);
+	EXPECT_EQ(POLLIN, readable(self->event, HANG_MS));
+	EXPECT_LE(deadline, sim_now());
+	EXPECT_EQ(-ETIMEDOUT,
+		  sim_signal_result(self->w.fd, PLD_SIGNAL_END, late, NULL));
+}
+
 TEST_F(eventfd, deadline_tells_the_eventfd_of_a_timeout)
 {
 	struct pld_sim_condition c = GE(0, 1);
