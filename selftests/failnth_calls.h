@@ -371,8 +371,8 @@ CALL(signal_ask, 2, 2, .prepare = prepare_signal, .undo = undo_signal);
 /* It waits to its end, and after an end that failed. */
 static int call_signal_end(world *w)
 {
-	__s32 result = sim_signal_result(w->rank, PLD_SIGNAL_END, w->cookie,
-					 NULL);
+	__s32 result =
+		sim_signal_result(w->rank, PLD_SIGNAL_END, w->cookie, NULL);
 
 	if (result == INT32_MIN)
 		return -errno;
