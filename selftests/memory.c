@@ -686,6 +686,12 @@ TEST_F_TIMEOUT(cgroup, that_is_full_is_ENOMEM_and_kills_nobody, 300)
 	for (unsigned int i = 0; i < ARRAY_SIZE(ways); i++) {
 		int status;
 
+		/* It has no room for so many mappings of a page. */
+		if (ways[i].fill == with_imports &&
+		    !access("/sys/kernel/debug/dma-api", F_OK)) {
+			TH_LOG("no imports beside the debugging of the DMA API");
+			continue;
+		}
 		ASSERT_EQ(0, write_text(self->dir, "memory.max", ways[i].bytes));
 		status = try_way(&ways[i], self->dir, log, &all);
 		if (ways[i].by_kernel && status == 128 + SIGKILL)
