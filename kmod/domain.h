@@ -51,11 +51,10 @@ struct pld_rank {
 	struct pld_device *device;
 	struct pld_sim_doorbell *doorbell;
 	wait_queue_head_t waiters;
-	/* Changed with waiters.lock held; the first two are read without, too. */
-	u32 nr_waiters;
-	u32 nr_rings;
-	u32 nr_sleepers;	/* those that are no watches */
-	bool rechecking;	/* the timer is, or will be, there */
+	u32 nr_waiters;		/* protected by waiters.lock */
+	u32 nr_rings;		/* the same; readers need no lock */
+	u32 nr_sleepers;	/* those that are no watches; the same */
+	bool rechecking;	/* the same: the timer is, or will be, there */
 	struct hrtimer recheck;	/* looks for sleepers */
 	wait_queue_head_t pollers;	/* of rank files */
 	struct pid *process;	/* that joined, by state_lock; a reference */

@@ -158,7 +158,7 @@ void pld_add_waiters(struct pld_rank *rank, int nr)
 {
 	lockdep_assert_held(&rank->waiters.lock);
 
-	WRITE_ONCE(rank->nr_waiters, rank->nr_waiters + nr);
+	rank->nr_waiters += nr;
 	WRITE_ONCE(rank->doorbell->waiters, rank->nr_waiters);
 	atomic_add(nr, &rank->device->waiters);
 }
