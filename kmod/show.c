@@ -2,7 +2,8 @@
 /*
  * Domains as text: with their ranks, waits and windows, one object a line, each
  * a word and then key=value. Programs read it, doc/sysfs.md says what it means.
- * Each line is true by itself; things may change from one line to the next.
+ * Each line is true by itself, a rank's together with those of its waits; things may
+ * change from there to the next.
  *
  * Process ids are those of the reader's namespace, 0 where there is none.
  */
@@ -77,16 +78,16 @@ static void show_waiter(struct seq_file *seq, const struct pld_waiter *waiter)
 }
 
 /* What a waiter waits for does not change, and is there while it is queued. */
-static void show_waiters(struct seq_file *seq, struct pld_rank *rank)
+static void show_waiters(struct seq_file *seq, const struct pld_rank *rank)
 {
 	struct pld_waiter *waiter;
 
-	spin_lock_irq(&rank->waiters.lock);
+	lockdep_assert_held(&rank->waiters.lock);
+
 	list_for_each_entry(waiter, &rank->waiters.head, entry.entry)
 		/* A wake-up of many leaves a mark of its own, on some kernels. */
 		if (waiter->entry.func)
 			show_waiter(seq, waiter);
-	spin_unlock_irq(&rank->waiters.lock);
 }
 
 static void show_rank(struct seq_file *seq, struct pld_domain *domain, u32 nr)
@@ -100,11 +101,13 @@ static void show_rank(struct seq_file *seq, struct pld_domain *domain, u32 nr)
 	pid = live_pid(rank->process);
 	spin_unlock(&domain->state_lock);
 
+	/* At one moment: no wait that is not among the waiters. */
+	spin_lock_irq(&rank->waiters.lock);
 	seq_printf(seq, " rank nr=%u device=%u state=%s pid=%d waiters=%u rings=%u\n",
 		   nr, pld_device_id(rank->device), rank_state_names[state],
-		   pid, READ_ONCE(rank->nr_waiters),
-		   READ_ONCE(rank->nr_rings));
+		   pid, rank->nr_waiters, rank->nr_rings);
 	show_waiters(seq, rank);
+	spin_unlock_irq(&rank->waiters.lock);
 }
 
 static u32 nr_imported(const struct pld_window *window)
