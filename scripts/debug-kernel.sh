@@ -56,13 +56,26 @@ configure()
 	[ -z "$lost" ] || die "this kernel does not have: $lost"
 }
 
-# Objects are not needed to build a module against it; the tools are. What KCSAN
-# would say of the rest of the kernel is not for us to mend. The image is one that
-# the emulator starts as a boot loader would: where it starts an ELF file, 6.1 runs
+# What KCSAN would say of the rest of the kernel is not for us to mend, so it watches
+# none of it; but where it models weak memory, it must be told of the barriers in
+# what a module calls, or takes what comes before a mutex_unlock() for late. mm and
+# kernel/sched tell it by themselves.
+tell_barriers()
+{
+	local folder
+
+	for folder in drivers/dma-buf fs kernel kernel/locking kernel/rcu lib; do
+		echo 'KCSAN_INSTRUMENT_BARRIERS := y' >> "build/$folder/Makefile"
+	done
+}
+
+# Objects are not needed to build a module against it; the tools are. The image is one
+# that the emulator starts as a boot loader would: where it starts an ELF file, 6.1 runs
 # code that KASAN instruments before KASAN is there, and dies without a word.
 build()
 {
 	say "  BUILD   kernel $name (25 minutes of CPU)"
+	tell_barriers
 	make -s -C build -j"$(nproc)" KCSAN_SANITIZE=n bzImage modules > log 2>&1 ||
 		{ tail -n 20 log >&2; die "cannot build the kernel"; }
 	make -s -C build kernelrelease > release
