@@ -16,6 +16,7 @@ packages()
 build-essential		# gcc, make, libc
 bash			# the scripts
 clang			# the second compiler of make check
+libclang-rt-dev		# libFuzzer
 clang-format		# style of lib/, tools/ and selftests/
 sparse			# static checks of the module
 shellcheck		# static checks of the scripts
