@@ -214,7 +214,7 @@ static void send_fds(int socket, int fd, int count)
 	header->cmsg_len = CMSG_LEN((size_t)count * sizeof(int));
 	for (int i = 0; i < count; i++)
 		memcpy(CMSG_DATA(header) + i * sizeof(fd), &fd, sizeof(fd));
-	sendmsg(socket, &message, MSG_NOSIGNAL);
+	TEMP_FAILURE_RETRY(sendmsg(socket, &message, MSG_NOSIGNAL));
 }
 
 /* Answers a hello with packets that are more or less wrong, and descriptors. */
@@ -239,7 +239,7 @@ static int lie(struct peer *self, void *arg)
 
 			if (draw(&liar->seed) % 4 == 0)
 				send_fds(fd, door, 1 + draw(&liar->seed) % 3);
-			send(fd, bytes, count, MSG_NOSIGNAL);
+			TEMP_FAILURE_RETRY(send(fd, bytes, count, MSG_NOSIGNAL));
 		}
 		close(fd);
 	}
@@ -293,7 +293,8 @@ static void receive(int socket, struct packet *packet)
 		.msg_control = &control,
 		.msg_controllen = sizeof(control),
 	};
-	ssize_t count = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+	ssize_t count =
+		TEMP_FAILURE_RETRY(recvmsg(socket, &message, MSG_CMSG_CLOEXEC));
 
 	NEED(count > 0);
 	packet->count = (size_t)count;
@@ -322,7 +323,7 @@ static void forward(int socket, const struct packet *packet, int fd)
 		header->cmsg_len = CMSG_LEN(sizeof(fd));
 		memcpy(CMSG_DATA(header), &fd, sizeof(fd));
 	}
-	sendmsg(socket, &message, MSG_NOSIGNAL);
+	TEMP_FAILURE_RETRY(sendmsg(socket, &message, MSG_NOSIGNAL));
 }
 
 /* The head is fuzzed above; a note may be anything; what follows has no meaning. */
@@ -378,7 +379,7 @@ static int lie_in_the_middle(struct peer *self, void *arg)
 	(void)self;
 	start.kind = 6;
 	start.bytes = offsetof(struct hello, rank);
-	NEED(send(server, &hello, sizeof(hello), 0) > 0);
+	NEED(TEMP_FAILURE_RETRY(send(server, &hello, sizeof(hello), 0)) > 0);
 	for (int i = 0; i < 3; i++)
 		receive(server, &packets[i]);
 	strcpy(address.sun_path, man->liar.path);
@@ -390,12 +391,14 @@ static int lie_in_the_middle(struct peer *self, void *arg)
 
 		TEMP_FAILURE_RETRY(recv(fd, &byte, 1, 0));
 		if (lie_a_little(&man->liar.seed, fd, packets) &&
-		    poll(&(struct pollfd){ fd, POLLIN, 0 }, 1, 200) > 0 &&
+		    TEMP_FAILURE_RETRY(poll(&(struct pollfd){ fd, POLLIN, 0 },
+					    1, 200)) > 0 &&
 		    TEMP_FAILURE_RETRY(recv(fd, &byte, 1, 0)) > 0)
-			send(fd, &start, start.bytes, MSG_NOSIGNAL);
+			TEMP_FAILURE_RETRY(
+				send(fd, &start, start.bytes, MSG_NOSIGNAL));
 		else
 			shutdown(fd, SHUT_WR);
-		while (recv(fd, &byte, 1, 0) > 0)
+		while (TEMP_FAILURE_RETRY(recv(fd, &byte, 1, 0)) > 0)
 			;
 		close(fd);
 	}

@@ -163,7 +163,7 @@ static inline int fd_send(int sock, int fd)
 	c->cmsg_type = SCM_RIGHTS;
 	c->cmsg_len = CMSG_LEN(sizeof(int));
 	memcpy(CMSG_DATA(c), &fd, sizeof(fd));
-	return sendmsg(sock, &msg, 0) == 1 ? 0 : -errno;
+	return TEMP_FAILURE_RETRY(sendmsg(sock, &msg, 0)) == 1 ? 0 : -errno;
 }
 
 /* Receives a descriptor from a socket, or -1. */
@@ -184,7 +184,7 @@ static inline int fd_receive(int sock)
 	struct cmsghdr *c;
 	int fd;
 
-	if (recvmsg(sock, &msg, MSG_CMSG_CLOEXEC) != 1)
+	if (TEMP_FAILURE_RETRY(recvmsg(sock, &msg, MSG_CMSG_CLOEXEC)) != 1)
 		return -1;
 	c = CMSG_FIRSTHDR(&msg);
 	if (!c || c->cmsg_type != SCM_RIGHTS)
