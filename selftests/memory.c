@@ -385,32 +385,37 @@ struct in_vain {
 	int domain;
 };
 
-static struct in_vain in_vain(void)
+static int make_in_vain(struct in_vain *v)
 {
-	struct in_vain v = { .domain = sim_domain(MEMBERS) };
 	struct pld_sim_window_alloc win;
+	int ret;
 
-	NEED(sim_alloc(v.domain, SIM_PAGE, 0, &win) == 0);
-	for (int i = 0; i < PLD_SIM_MAX_CONDITIONS; i++)
-		v.conditions[i] = (struct pld_sim_condition){
+	v->domain = sim_domain(MEMBERS);
+	if (v->domain < 0)
+		return v->domain;
+	ret = sim_alloc(v->domain, SIM_PAGE, 0, &win);
+	for (int i = 0; i < PLD_SIM_MAX_CONDITIONS && !ret; i++)
+		v->conditions[i] = (struct pld_sim_condition){
 			.window = win.window,
 			.expected = 1,
 		};
-	return v;
+	return ret;
 }
 
 static int with_signals(void)
 {
 	int event = eventfd(0, 0), ret = 0;
-	struct in_vain v = in_vain();
+	struct in_vain v;
 	__u64 cookie;
 
+	NEED(make_in_vain(&v) == 0);
 	for (int i = 0, fd = -1; i < MEMBERS * PLD_SIM_MAX_SIGNALS && !ret; i++) {
 		if (i % PLD_SIM_MAX_SIGNALS == 0)
 			fd = sim_member(v.domain, i / PLD_SIM_MAX_SIGNALS);
-		NEED(fd >= 0);
-		ret = sim_signal(fd, 0, v.conditions, PLD_SIM_MAX_CONDITIONS,
-				 event, INT64_MAX, &cookie);
+		ret = fd < 0 ? fd
+			     : sim_signal(fd, 0, v.conditions,
+					  PLD_SIM_MAX_CONDITIONS, event,
+					  INT64_MAX, &cookie);
 	}
 	return ret;
 }
@@ -418,16 +423,18 @@ static int with_signals(void)
 /* They end in nine seconds, which is long after the group is full. */
 static int with_fences(void)
 {
-	struct in_vain v = in_vain();
+	struct in_vain v;
 	int ret = 0;
 
+	NEED(make_in_vain(&v) == 0);
 	for (int i = 0, fd = -1; i < MEMBERS * PLD_SIM_MAX_SIGNALS && ret >= 0;
 	     i++) {
 		if (i % PLD_SIM_MAX_SIGNALS == 0)
 			fd = sim_member(v.domain, i / PLD_SIM_MAX_SIGNALS);
-		NEED(fd >= 0);
-		ret = sim_fence(fd, 0, v.conditions, PLD_SIM_MAX_CONDITIONS,
-				sim_after(9 * SIM_SEC));
+		ret = fd < 0 ? fd
+			     : sim_fence(fd, 0, v.conditions,
+					 PLD_SIM_MAX_CONDITIONS,
+					 sim_after(9 * SIM_SEC));
 	}
 	return ret < 0 ? ret : 0;
 }
@@ -438,8 +445,9 @@ static int with_armed(void)
 	int ret = 0;
 
 	for (int i = 0; i < 400 && ret >= 0; i++) {
-		struct in_vain v = in_vain();
+		struct in_vain v;
 
+		ret = make_in_vain(&v);
 		for (int r = 0; r < MEMBERS && ret >= 0; r++) {
 			int fd = ret = sim_member(v.domain, r);
 
