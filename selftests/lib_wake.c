@@ -10,6 +10,7 @@
 
 #include "lib_golden.h"
 #include "lib_test.h"
+#include "pld_sleep.h"
 
 #define NRANKS 4
 /* Longer than any spinning, so that the waiter sleeps in the kernel. */
@@ -42,7 +43,7 @@ static void pause_for(int64_t ns)
 }
 
 /* What a yield takes in place of others that want the CPU, if not 0. */
-static int64_t yield_ns;
+static int yield_ms;
 static int nr_yields;
 
 /* The library's yields in this process are these. */
@@ -50,9 +51,9 @@ int sched_yield(void)
 {
 	/* Relaxed: of several threads' only the sum is of interest. */
 	__atomic_fetch_add(&nr_yields, 1, __ATOMIC_RELAXED);
-	if (!yield_ns)
+	if (!yield_ms)
 		return (int)syscall(SYS_sched_yield);
-	pause_for(yield_ns);
+	sleep_ms(yield_ms);
 	return 0;
 }
 
@@ -333,7 +334,7 @@ static int slow_yields(pld_domain *domain, void *buffer)
 	PLD_TRY(view(buffer, &signal));
 	if (pld_rank(domain))
 		return 0;
-	yield_ns = 20 * LIB_MS;
+	yield_ms = 20;
 	CHECK_EQ(-ETIMEDOUT, pld_system_wait_timeout(&signal, PLD_AT(1, 0), 1,
 						     PLD_EQ, LIB_MS));
 	CHECK_EQ(true, nr_yields <= 1);
