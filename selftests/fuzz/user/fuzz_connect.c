@@ -77,7 +77,8 @@ static int make_descriptor(enum descriptor kind, const union pld_packet *packet)
 {
 	switch (kind) {
 	case CONTROL:
-		return make_control((packet->welcome.nranks - 1) & 3);
+		return make_control(
+			(int)(((uint32_t)packet->welcome.nranks - 1) & 3));
 	case WINDOW:
 		return make_memfd(packet->window.stride * 4 & 0x3ffff,
 				  F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
