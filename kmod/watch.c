@@ -381,7 +381,9 @@ static int ask_signal(struct pld_call *call)
 			take_signal(call, watch);
 	}
 	spin_unlock_irq(&rank->waiters.lock);
-	return watch ? 0 : -ENOENT;
+	if (!watch)
+		return -ENOENT;
+	return 0;
 }
 
 static int add_eventfd(struct pld_call *call)
