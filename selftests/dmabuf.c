@@ -30,11 +30,11 @@ TEST_F_TIMEOUT(dmabuf, thousand_cycles_leak_nothing, 120)
 		sim_unmap(map, &win);
 		/* What is made once and kept. */
 		if (i == 200) {
-			before = meminfo("MemAvailable");
+			before = memory_available();
 			slab = meminfo("Slab");
 		}
 	}
-	after = meminfo("MemAvailable");
+	after = memory_available();
 	EXPECT_EQ(self->used[2], device_memory_used(2));
 	EXPECT_EQ(self->used[3], device_memory_used(3));
 	if (has_kmemleak())

@@ -184,14 +184,14 @@ static bool memory_is_back(long long available, long long shmem, int crashes)
 	if (!in_a_guest())
 		available = 0;
 	for (int i = 0; i < 1000; i++) {
-		if (meminfo("MemAvailable") >= available - much &&
+		if (memory_available() >= available - much &&
 		    meminfo("Shmem:") <= shmem + much)
 			return true;
 		sleep_ms(10);
 	}
 	fprintf(stderr,
 		"# MemAvailable was %lld, is %lld; Shmem was %lld, is %lld\n",
-		available, meminfo("MemAvailable"), shmem, meminfo("Shmem:"));
+		available, memory_available(), shmem, meminfo("Shmem:"));
 	return false;
 }
 
@@ -207,7 +207,7 @@ TEST_F_TIMEOUT(remains, crashes_leave_nothing_behind, 1800)
 		ASSERT_EQ(0, run_and_crash(kind));
 	}
 	self->before = left_now();
-	available = meminfo("MemAvailable");
+	available = memory_available();
 	shmem = meminfo("Shmem:");
 	for (int i = 0; i < n; i++) {
 		ASSERT_EQ(0, run_and_crash(i));
