@@ -458,8 +458,38 @@ only_words()
 	done
 }
 
+# on_a_terminal TERM: standard error; two sizes of all, each timed for 50 ms. The
+# carriage returns of a line drawn anew end lines here.
+on_a_terminal()
+{
+	command -v script >/dev/null || return 4
+	TERM=$1 script -qec \
+		"$tool -d 0,1 -o all -b 64 -e 64K -f 1024 >$tmp/results" \
+		/dev/null </dev/null | tr '\r' '\n' >"$tmp/out"
+}
+
+# From a second on, with what is being done, and erased at the end.
+progress_on_a_terminal()
+{
+	erase=$(printf '\033\\[K')
+	on_a_terminal xterm || return
+	grep -E "^$erase\[#* *\] [0-9]+ of [0-9]+, [a-z-]+, [0-9]+ s$" "$tmp/out" |
+		sed 's/.*\] //' >"$tmp/bars"
+	[ -s "$tmp/bars" ] && tail -n 1 "$tmp/out" | grep -qx "$erase" &&
+		awk '$1 < done || $1 >= $3 + 0 { exit 1 } { done = $1 }' "$tmp/bars" &&
+		! grep -q "$erase" "$tmp/results" && return
+	cat -v "$tmp/out" | awk '{ print "# " $0 }'
+	return 1
+}
+
+no_progress_on_a_dumb_one()
+{
+	on_a_terminal dumb || return
+	! grep -q "$(printf '\033')" "$tmp/out"
+}
+
 # What depends on the platform; the rest is the same on all, and slow in a guest.
-if [ "$PLD_PLATFORM" = kmod ]; then plan 5; else plan 31; fi
+if [ "$PLD_PLATFORM" = kmod ]; then plan 5; else plan 33; fi
 check every_operation_is_right every_operation_is_right int8
 check sizes_are_of_all_ranks_in_whole_elements sizes_are_of_all_ranks
 check table_has_the_columns_of_nccl_tests columns
@@ -493,5 +523,7 @@ check unknown_operations_are_refused bad_operations
 check all_is_an_operation_in_a_list all_in_a_list
 check more_than_is_allowed_is_refused too_much
 check options_at_odds_are_refused options_at_odds
+check progress_is_shown_on_a_terminal progress_on_a_terminal
+check no_progress_on_a_dumb_terminal no_progress_on_a_dumb_one
 check words_are_complete only_words
 exit $failed
