@@ -9,17 +9,20 @@
  *
  *	waiter				notifier
  *	raise waiters word		change cell
- *	(A) smp_mb()			(C) full barrier, user space
- *	enter queue			read waiters word
- *	(B) set_current_state()		if not zero, ring:
- *	read cells, bell		  advance bell
- *	unchanged: sleep		  (D) smp_mb() in wq_has_sleeper()
+ *	enter queue			(C) full barrier, user space
+ *	(A, B) set_current_state()	read waiters word
+ *	read cells, bell		if not zero, ring:
+ *	unchanged: sleep		  (D) in the queue's lock:
+ *					  advance bell
  *					  wake who is in the queue
  *
  * A with C: not both can miss the other's write, so that either the waiter
  * sees the cell changed or the notifier rings. B with D: when it rings, either
- * it finds the waiter in the queue or the waiter, which had yet to enter it,
- * reads the cell after C and sees the change.
+ * it finds the waiter in the queue or the waiter, which had yet to enter it
+ * by the same lock, reads the cell after C and sees the change. B also does what
+ * set_current_state() always does: either the waiter, who stays in the queue
+ * until it has looked for the last time, sees what was written before it was
+ * woken, or the wake-up, which has a barrier too, finds that it sleeps.
  *
  * A wait for several cells is in the queue once, and a ring for any of them
  * wakes it: so the above holds for each cell.
@@ -28,8 +31,8 @@
  * it. What the ringer wrote before it rang needs no look by the kernel: when
  * the caller did not see it, the bell has advanced since, by B with D.
  *
- * A watch (watch.h) is in the queue without sleeping: it takes A and B in one
- * when it enters, and looks inside of each wake-up.
+ * A watch (watch.h) is in the queue without sleeping: it takes A and B in one,
+ * too, when it enters, and looks inside of each wake-up.
  *
  * Failure, and leaving, use the queue in the same way: state is changed first,
  * then all are woken, and a waiter looks after B.
@@ -110,7 +113,7 @@ static int wake_waiter(struct wait_queue_entry *entry, unsigned int mode,
 		/* No cell is named when the domain broke. */
 		return 0;
 	}
-	return autoremove_wake_function(entry, mode, sync, key);
+	return default_wake_function(entry, mode, sync, key);
 }
 
 static enum hrtimer_restart recheck(struct hrtimer *timer)
@@ -163,20 +166,22 @@ void pld_add_waiters(struct pld_rank *rank, int nr)
 	atomic_add(nr, &rank->device->waiters);
 }
 
-static void add_sleeper(struct pld_rank *rank)
+static void enter_queue(struct pld_rank *rank, struct pld_waiter *waiter)
 {
 	spin_lock_irq(&rank->waiters.lock);
 	rank->nr_sleepers++;
 	pld_add_waiters(rank, 1);
+	__add_wait_queue(&rank->waiters, &waiter->entry);
 	begin_recheck(rank);
 	spin_unlock_irq(&rank->waiters.lock);
 }
 
-static void remove_sleeper(struct pld_rank *rank)
+static void leave_queue(struct pld_rank *rank, struct pld_waiter *waiter)
 {
 	spin_lock_irq(&rank->waiters.lock);
 	rank->nr_sleepers--;
 	pld_add_waiters(rank, -1);
+	__remove_wait_queue(&rank->waiters, &waiter->entry);
 	spin_unlock_irq(&rank->waiters.lock);
 }
 
@@ -258,32 +263,25 @@ static int check_wait(const struct pld_member *member,
 	return ret;
 }
 
-/* Nothing between prepare and sleep may sleep by itself. */
 static int wait_loop(const struct pld_member *member, struct pld_rank *rank,
-		     struct pld_waiter *waiter, struct pld_sim_wait *args)
+		     const struct pld_waiter *waiter, struct pld_sim_wait *args)
 {
-	int ret, interrupted;
+	int ret;
 
 	for (;;) {
-		/* Barrier B. */
-		interrupted = prepare_to_wait_event(&rank->waiters,
-						    &waiter->entry,
-						    TASK_INTERRUPTIBLE);
+		/* Barriers A and B. From here to sleep nothing else may sleep. */
+		set_current_state(TASK_INTERRUPTIBLE);
 		ret = check_wait(member, rank, waiter, args);
 		if (ret <= 0)
 			break;
-		if (interrupted) {
+		if (signal_pending(current)) {
 			/* The deadline is absolute: just do it again. */
 			ret = -ERESTARTSYS;
 			break;
 		}
 		sleep_until(waiter->deadline);
-		/* Mostly what woke it decides: it need not enter once more. */
-		ret = check_wait(member, rank, waiter, args);
-		if (ret <= 0)
-			break;
 	}
-	finish_wait(&rank->waiters, &waiter->entry);
+	__set_current_state(TASK_RUNNING);
 	return ret;
 }
 
@@ -307,11 +305,9 @@ static int wait_for_cells(const struct pld_member *member,
 	waiter->deadline = args->deadline_ns;
 	pld_waiter_trace(waiter, member);
 	atomic64_inc(&rank->device->waits);
-	add_sleeper(rank);
-	/* Barrier A. */
-	smp_mb();
+	enter_queue(rank, waiter);
 	ret = wait_loop(member, rank, waiter, args);
-	remove_sleeper(rank);
+	leave_queue(rank, waiter);
 	trace_pld_wait_end(member->domain->id, member->rank,
 			   &waiter->wanted[args->index].cell, args->value, ret);
 	return ret;
@@ -497,25 +493,19 @@ int pld_ioctl_wait(struct pld_call *call)
 				     wait_for_one(call);
 }
 
-static void advance_bell(struct pld_rank *rank)
-{
-	spin_lock_irq(&rank->waiters.lock);
-	WRITE_ONCE(rank->nr_rings, rank->nr_rings + 1);
-	WRITE_ONCE(rank->doorbell->bell, rank->nr_rings);
-	spin_unlock_irq(&rank->waiters.lock);
-	atomic64_inc(&rank->device->rings);
-}
-
 static void ring(struct pld_domain *domain, u32 nr, struct pld_cell *cell)
 {
 	struct pld_rank *rank =
 		&domain->ranks[array_index_nospec(nr, domain->nr_ranks)];
 
 	trace_pld_ring(domain->id, nr, cell->window, cell->offset);
-	advance_bell(rank);
-	/* Barrier D is in here. */
-	if (wq_has_sleeper(&rank->waiters))
-		__wake_up(&rank->waiters, TASK_NORMAL, 0, cell);
+	atomic64_inc(&rank->device->rings);
+	/* It is barrier D that this is one hold of the lock. */
+	spin_lock_irq(&rank->waiters.lock);
+	WRITE_ONCE(rank->nr_rings, rank->nr_rings + 1);
+	WRITE_ONCE(rank->doorbell->bell, rank->nr_rings);
+	__wake_up_locked_key(&rank->waiters, TASK_NORMAL, cell);
+	spin_unlock_irq(&rank->waiters.lock);
 }
 
 int pld_ioctl_ring(struct pld_call *call)

@@ -9,8 +9,8 @@
  *   STOP   it waits for a round more, which never comes, and somebody ends that by
  *          a ring (PLD_WAIT_BELL)
  *   DEATH  each of the others may die in place of any of its notifies
- *   BELL_UNLOCKED  the bell is advanced without the queue's lock. That lock does the
- *          work of B and D too: without one of them, only this shows that it is missing
+ *   BELL_UNLOCKED  the bell is advanced, and the queue looked at, without its lock,
+ *          which is D otherwise: then D is a barrier by itself
  *   WATCH  in place of a wait it is a watch (kmod/watch.c), for one round
  *
  * Nobody has a timeout, nor looks by itself (recheck_ms is 0), so that a lost
@@ -38,7 +38,7 @@
 #define NOTIFIER(n) (1 + (n))
 #define STOPPER RANKS
 #define AGENTS (RANKS + 1)
-#define DEPTH 6
+#define DEPTH 8
 /* Words: the cells, and ... */
 #define WAITERS CELLS		/* the doorbell's word */
 #define RINGS (CELLS + 1)	/* pld_rank.nr_rings */
@@ -96,39 +96,38 @@ inline settle(by)
 	fi
 }
 
-/* __wake_up(): wake_waiter(), or wake_watch() */
-inline wake_up(agent)
+/* __wake_up_locked_key(): wake_waiter(), or wake_watch() */
+inline wake_up_locked(agent)
 {
-	lock(agent);
 	if
 	:: load(QUEUED) ->
 #ifdef WATCH
 		settle(agent)
 #else
+		/* try_to_wake_up() */
 		fence(agent);
-		/* autoremove_wake_function() */
 		if
-		:: load(SLEEPING) ->
-			store(agent, SLEEPING, 0);
-			store(agent, QUEUED, 0)
+		:: load(SLEEPING) -> store(agent, SLEEPING, 0)
 		:: else
 		fi
 #endif
 	:: else
-	fi;
+	fi
+}
+
+/* __wake_up() */
+inline wake_up(agent)
+{
+	lock(agent);
+	wake_up_locked(agent);
 	unlock(agent)
 }
 
-/* kmod/wait.c: advance_bell(), ring() */
+/* kmod/wait.c: ring() */
 inline ring(ringer)
 {
 #ifdef BELL_UNLOCKED
 	add(ringer, RINGS, 1);
-#else
-	lock(ringer);
-	add(ringer, RINGS, 1);
-	unlock(ringer);
-#endif
 #ifndef MUTANT_NO_D
 	fence(ringer);
 #endif
@@ -136,6 +135,12 @@ inline ring(ringer)
 	:: load(QUEUED) -> wake_up(ringer)
 	:: else
 	fi
+#else
+	lock(ringer);
+	add(ringer, RINGS, 1);
+	wake_up_locked(ringer);
+	unlock(ringer)
+#endif
 }
 
 /* kmod/rank.c: pld_member_died(); kmod/domain.c: pld_domain_break() */
@@ -195,14 +200,6 @@ proctype stopper()
 }
 #endif
 
-/* pld_add_waiters(): one waits, or nobody. */
-inline set_waiters(number)
-{
-	lock(RANK_0);
-	store(RANK_0, WAITERS, number);
-	unlock(RANK_0)
-}
-
 #ifdef WATCH
 /* kmod/watch.c: begin_watch(), enter_queue() */
 proctype watcher()
@@ -245,9 +242,6 @@ proctype waiter()
 {
 	byte round, cell, bell;
 	bool satisfied, broken, stopped;
-#ifdef MUTANT_RAISED_LATE
-	bool raised;
-#endif
 
 	do
 	:: round < WAITED && !broken && !stopped ->
@@ -280,56 +274,40 @@ again:
 		:: else
 		fi;
 #endif
+		/* enter_queue() */
+		lock(RANK_0);
 #ifndef MUTANT_RAISED_LATE
-		set_waiters(1);
-#ifndef MUTANT_NO_A
-		fence(RANK_0);				/* A */
+		store(RANK_0, WAITERS, 1);
 #endif
-#endif
-		do
-		:: /* prepare_to_wait_event() */
 #ifndef MUTANT_QUEUED_LATE
-		   lock(RANK_0);
-		   store(RANK_0, QUEUED, 1);
+		store(RANK_0, QUEUED, 1);
+#endif
+		unlock(RANK_0);
+		do
+		:: /* set_current_state() */
 		   store(RANK_0, SLEEPING, 1);
 #ifndef MUTANT_NO_B
-		   fence(RANK_0);			/* B */
-#endif
-		   unlock(RANK_0);
+		   fence(RANK_0);			/* A, B */
 #endif
 		   check_wait();
 #ifdef MUTANT_RAISED_LATE
-		   if
-		   :: !raised -> set_waiters(1); raised = true
-		   :: else
-		   fi;
+		   store(RANK_0, WAITERS, 1);
 #endif
 #ifdef MUTANT_QUEUED_LATE
 		   lock(RANK_0);
 		   store(RANK_0, QUEUED, 1);
-		   store(RANK_0, SLEEPING, 1);
-		   fence(RANK_0);
 		   unlock(RANK_0);
 #endif
 		   /* schedule() */
 		   fence(RANK_0);
-		   !load(SLEEPING);
-		   check_wait()
+		   !load(SLEEPING)
 		od;
-		/* finish_wait() */
 		store(RANK_0, SLEEPING, 0);
-		fence(RANK_0);
+		/* leave_queue() */
 		lock(RANK_0);
+		store(RANK_0, WAITERS, 0);
 		store(RANK_0, QUEUED, 0);
 		unlock(RANK_0);
-#ifdef MUTANT_RAISED_LATE
-		if
-		:: raised -> set_waiters(0); raised = false
-		:: else
-		fi;
-#else
-		set_waiters(0);
-#endif
 #ifdef STOP
 		if
 		:: !satisfied && !broken -> goto again
