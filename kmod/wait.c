@@ -89,7 +89,9 @@ static struct pld_cell recheck_key = { .window = U32_MAX };
  */
 static bool is_far(ktime_t deadline)
 {
-	return recheck_ms &&
+	if (!recheck_ms)
+		return false;
+	return deadline == KTIME_MAX ||
 	       deadline > ktime_add_ms(ktime_get(), 2ULL * recheck_ms);
 }
 
@@ -242,7 +244,7 @@ int pld_waiter_check(const struct pld_waiter *waiter,
 		return -ENOTCONN;
 	if (done)
 		return 0;
-	if (ktime_get() >= deadline)
+	if (deadline != KTIME_MAX && ktime_get() >= deadline)
 		return -ETIMEDOUT;
 	return 1;
 }
