@@ -510,6 +510,19 @@ static void ring(struct pld_domain *domain, u32 nr, struct pld_cell *cell)
 	spin_unlock_irq(&rank->waiters.lock);
 }
 
+/* The window needs no reference: nothing but its length is looked at. */
+static int check_named(struct pld_domain *domain, const struct pld_cell *cell)
+{
+	const struct pld_window *window;
+	int ret;
+
+	xa_lock(&domain->windows);
+	window = xa_load(&domain->windows, cell->window);
+	ret = window ? check_cell(window, cell->offset) : -ENOENT;
+	xa_unlock(&domain->windows);
+	return ret;
+}
+
 int pld_ioctl_ring(struct pld_call *call)
 {
 	const struct pld_sim_ring *args = &call->args.ring;
@@ -517,7 +530,6 @@ int pld_ioctl_ring(struct pld_call *call)
 		.window = args->window,
 		.offset = args->offset,
 	};
-	struct pld_window *window;
 	int ret;
 
 	ret = pld_domain_error(call->domain);
@@ -525,11 +537,7 @@ int pld_ioctl_ring(struct pld_call *call)
 		return ret;
 	if (args->rank >= call->domain->nr_ranks)
 		return -ERANGE;
-	window = pld_window_find(call->domain, args->window);
-	if (!window)
-		return -ENOENT;
-	ret = check_cell(window, args->offset);
-	pld_window_put(window);
+	ret = check_named(call->domain, &cell);
 	if (!ret)
 		ring(call->domain, args->rank, &cell);
 	return ret;
