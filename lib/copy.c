@@ -11,12 +11,16 @@
 /* Of a size that the compiler knows, it would make the string instruction itself. */
 static void *(*volatile const copy)(void *, const void *, size_t) = memcpy;
 
+/* From the first whole line of dst on: stores that lie in two lines take longer. */
 void pld_copy_in_pieces(void *dst, const void *src, size_t bytes)
 {
-	for (size_t at = 0; at < bytes; at += PLD_STRING_BYTES)
-		copy((char *)dst + at, (const char *)src + at,
-		     bytes - at < PLD_STRING_BYTES ? bytes - at
-						   : PLD_STRING_BYTES);
+	size_t piece = -(uintptr_t)dst % PLD_LINE_BYTES;
+
+	for (size_t at = 0; at < bytes; at += piece, piece = PLD_STRING_BYTES) {
+		if (piece > bytes - at)
+			piece = bytes - at;
+		copy((char *)dst + at, (const char *)src + at, piece);
+	}
 }
 
 #if defined(__x86_64__)
