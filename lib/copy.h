@@ -23,15 +23,6 @@
 #define PLD_PAST_CACHES ((size_t)16 << 20)
 
 /*
- * What a rank stores in its own window its peers have loaded before, and each line has to
- * be taken out of their caches first: that takes three to ten times as long as the copy,
- * where the cores share no cache. Past the caches it does not. It would be no better for
- * what is shorter, nor for what is longer, which their own caches hold no more.
- */
-#define PLD_STAGED_LEAST ((size_t)32 << 10)
-#define PLD_STAGED_BELOW ((size_t)512 << 10)
-
-/*
  * From 2112 bytes on the C library's memcpy() is the string instruction where the
  * processor says that this is fast. AMD's take twenty times as long for it when, in
  * its page, the destination begins 1 to 31 bytes after the source, as it does among

@@ -104,6 +104,12 @@ struct pld_window_buffer {
 		pld_dtype dtype;
 	} reuse;
 
+	/*
+	 * rank side: as many more stores in the own memory go past the caches, or, if it
+	 * is negative, through them untimed
+	 */
+	_Atomic int staged;
+
 	/* its number in the domain */
 	uint32_t window;
 	/* platform kmod */

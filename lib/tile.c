@@ -18,6 +18,7 @@
 #include "observe.h"
 #include "region.h"
 #include "run.h"
+#include "staged.h"
 #include "view.h"
 
 static int enter(const char *op, const pld_view *view)
@@ -201,30 +202,34 @@ __attribute__((noinline)) static int store_any(const char *op,
 }
 
 /*
- * What pld_copy() is told of a store. A tile that was allocated holds a piece of who knows
- * how much; one over memory of the caller's, all of it.
+ * Whether a store is one of all that a peer will load: a tile that was allocated holds a
+ * piece of who knows how much.
  */
-static inline size_t all_of(const pld_tile *tile, const pld_view *to,
-			    size_t bytes)
+static inline bool is_staged(const pld_tile *tile, const pld_view *to,
+			     size_t bytes)
 {
-	bool staged = to->kind == PLD_DISTRIBUTED_TENSOR && !tile->allocated &&
-		      bytes >= PLD_STAGED_LEAST && bytes < PLD_STAGED_BELOW;
-
-	return staged ? PLD_PAST_CACHES : bytes;
+	return bytes >= PLD_STAGED_LEAST && !tile->allocated &&
+	       to->kind == PLD_DISTRIBUTED_TENSOR;
 }
 
 int pld_store(const pld_tile *tile, pld_dims offsets, const pld_view *tensor)
 {
 	struct pld_run run;
+	char *to;
 
 	if (tile &&
 	    pld_find_run(tensor, PLD_ACCEPT_TENSORS, &offsets, &tile->shape,
 			 &run) &&
-	    is_full(tile, tensor->dtype, &run))
-		pld_copy((char *)tensor->data + run.before, tile->data,
-			 run.bytes, all_of(tile, tensor, run.bytes));
-	else
+	    is_full(tile, tensor->dtype, &run)) {
+		to = (char *)tensor->data + run.before;
+		if (__builtin_expect(is_staged(tile, tensor, run.bytes), 0))
+			pld_copy_staged(tensor->buffer, to, tile->data,
+					run.bytes);
+		else
+			pld_copy(to, tile->data, run.bytes, run.bytes);
+	} else {
 		PLD_TRY(store_any("pl.store", tile, &offsets, tensor));
+	}
 	if (pld_observed())
 		pld_observe_store(tile, offsets, tensor);
 	return 0;

@@ -3,8 +3,12 @@
  * pld.tensor.put and pl.store of so much that it is copied by other means than little
  * is.
  */
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <time.h>
 
+#include "../lib/staged.h"
 #include "lib_golden.h"
 #include "lib_test.h"
 
@@ -113,14 +117,20 @@ static const struct {
 	int64_t bytes;
 	int64_t to;
 } staged_runs[] = {
-	{ (32 << 10) - 1, 0 },	{ 32 << 10, 1 },    { (32 << 10) + 33, 63 },
-	{ (512 << 10) - 1, 3 }, { 512 << 10, 200 },
+	{ (32 << 10) - 1, 0 },	{ 32 << 10, 1 },  { (32 << 10) + 33, 63 },
+	{ (512 << 10) - 1, 3 }, { 2 << 20, 200 },
 };
+
+/* Past the caches, timed, and through them without a look at the clock. */
+static const int staged_ways[] = { 1, 0, -1 };
+
+#define STAGED_RUNS (ARRAY_SIZE(staged_runs) * ARRAY_SIZE(staged_ways))
 
 static int stage(pld_distributed_tensor *data, pld_distributed_tensor *signal,
 		 int run)
 {
-	int64_t bytes = staged_runs[run].bytes;
+	int64_t bytes = staged_runs[run % ARRAY_SIZE(staged_runs)].bytes;
+	int64_t to = staged_runs[run % ARRAY_SIZE(staged_runs)].to;
 	unsigned char *memory = malloc((size_t)bytes);
 	pld_tile tile;
 
@@ -128,7 +138,9 @@ static int stage(pld_distributed_tensor *data, pld_distributed_tensor *signal,
 	golden_fill(memory, (size_t)bytes, (unsigned int)run);
 	memset(data->data, 0xee, LONG_WINDOW);
 	PLD_TRY(pld_tile_init(&tile, memory, PLD_SHAPE(bytes), PLD_UINT8));
-	CHECK_EQ(0, pld_store(&tile, PLD_AT(staged_runs[run].to), data));
+	atomic_store(&data->buffer->staged,
+		     staged_ways[(size_t)run / ARRAY_SIZE(staged_runs)]);
+	CHECK_EQ(0, pld_store(&tile, PLD_AT(to), data));
 	CHECK_EQ(0, pld_system_notify(signal, 1, PLD_AT(0), run + 1, PLD_SET));
 	/* Not before it has been seen. */
 	CHECK_EQ(0, pld_system_wait(signal, PLD_AT(0), run + 1, PLD_GE));
@@ -139,8 +151,8 @@ static int stage(pld_distributed_tensor *data, pld_distributed_tensor *signal,
 static int see_staged(pld_distributed_tensor *data,
 		      pld_distributed_tensor *signal, int run)
 {
-	size_t bytes = (size_t)staged_runs[run].bytes;
-	size_t to = (size_t)staged_runs[run].to;
+	size_t bytes = (size_t)staged_runs[run % ARRAY_SIZE(staged_runs)].bytes;
+	size_t to = (size_t)staged_runs[run % ARRAY_SIZE(staged_runs)].to;
 	unsigned char *seen;
 	pld_tile tile;
 
@@ -160,7 +172,66 @@ static int see_staged(pld_distributed_tensor *data,
 
 TEST(staged_runs_are_whole_when_the_notify_is_there)
 {
-	ASSERT_EQ(0, run_both(stage, see_staged, ARRAY_SIZE(staged_runs)));
+	ASSERT_EQ(0, run_both(stage, see_staged, STAGED_RUNS));
+}
+
+#define SLOW_BYTES (64 << 10)
+#define SLOW_MS 5
+
+static unsigned char *slow_memory;
+
+/* The first look at it takes a thousand times as long as the copy. */
+static void be_slow(int signal)
+{
+	const struct timespec while_ = { .tv_nsec = SLOW_MS * 1000000 };
+
+	(void)signal;
+	nanosleep(&while_, NULL);
+	mprotect(slow_memory, SLOW_BYTES, PROT_READ | PROT_WRITE);
+}
+
+/* A slow store, and all that follow it until one is timed again. */
+static int stage_slowly(pld_distributed_tensor *data,
+			pld_distributed_tensor *signal, int run)
+{
+	struct sigaction slowly = { .sa_handler = be_slow };
+	_Atomic int *staged = &data->buffer->staged;
+	pld_tile tile;
+	int past;
+
+	(void)signal;
+	(void)run;
+	slow_memory = mmap(NULL, SLOW_BYTES, PROT_NONE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(slow_memory != MAP_FAILED);
+	CHECK_EQ(0, sigaction(SIGSEGV, &slowly, NULL));
+	PLD_TRY(pld_tile_init(&tile, slow_memory, PLD_SHAPE(SLOW_BYTES),
+			      PLD_UINT8));
+	CHECK_EQ(0, atomic_load(staged));
+	CHECK_EQ(0, pld_store(&tile, PLD_AT(0), data));
+	past = atomic_load(staged);
+	CHECK(past > 0);
+	for (int left = past - 1; left >= 0; left--) {
+		CHECK_EQ(0, pld_store(&tile, PLD_AT(0), data));
+		CHECK_EQ(left, atomic_load(staged));
+	}
+	CHECK_EQ(0, pld_store(&tile, PLD_AT(0), data));
+	CHECK(atomic_load(staged) != 0);
+	return 0;
+}
+
+static int do_nothing(pld_distributed_tensor *data,
+		      pld_distributed_tensor *signal, int run)
+{
+	(void)data;
+	(void)signal;
+	(void)run;
+	return 0;
+}
+
+TEST(after_a_slow_store_some_go_past_the_caches_and_one_is_timed_again)
+{
+	ASSERT_EQ(0, run_both(stage_slowly, do_nothing, 1));
 }
 
 LIB_TEST_MAIN
