@@ -6,7 +6,14 @@
  */
 #include <stdint.h>
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#include <emmintrin.h>
+#endif
+
 #include "copy.h"
+
+bool pld_string_crawls = true;
 
 /* Of a size that the compiler knows, it would make the string instruction itself. */
 static void *(*volatile const copy)(void *, const void *, size_t) = memcpy;
@@ -25,7 +32,23 @@ void pld_copy_in_pieces(void *dst, const void *src, size_t bytes)
 
 #if defined(__x86_64__)
 
-#include <emmintrin.h>
+#define ZEN_5 0x1a
+
+/* Before anybody copies: the instruction may be a trap into a hypervisor. */
+__attribute__((constructor)) static void look_at_processor(void)
+{
+	unsigned int a, b, c, d, family;
+
+	if (!__get_cpuid(0, &a, &b, &c, &d) || b != signature_AMD_ebx ||
+	    c != signature_AMD_ecx || d != signature_AMD_edx ||
+	    !__get_cpuid(1, &a, &b, &c, &d))
+		return;
+	/* AMD's manual, CPUID Fn0000_0001_EAX: the extension counts if the family is 15 */
+	family = a >> 8 & 0xf;
+	if (family == 0xf)
+		family += a >> 20 & 0xff;
+	pld_string_crawls = family < ZEN_5;
+}
 
 /* Lines that begin at to, which is aligned to them. */
 static void copy_lines(char *to, const char *from, size_t lines)

@@ -24,18 +24,22 @@
 
 /*
  * From 2112 bytes on the C library's memcpy() is the string instruction where the
- * processor says that this is fast. AMD's take twenty times as long for it when, in
- * its page, the destination begins 1 to 31 bytes after the source, as it does among
- * rows of odd sizes (glibc bug 30994). Then memcpy() gets less at a time.
+ * processor says that this is fast. AMD's before Zen 5 take twenty times as long for it
+ * when, in its page, the destination begins 1 to 31 bytes after the source, as it does
+ * among rows of odd sizes (glibc bug 30994). Then memcpy() gets less at a time. Zen 5
+ * does not crawl, and takes twice as long for the pieces.
  */
 #define PLD_STRING_BYTES ((size_t)2048)
+
+/* The string instruction may crawl on this processor. */
+extern bool pld_string_crawls;
 
 static inline bool pld_copy_crawls(const void *dst, const void *src,
 				   size_t bytes)
 {
 	size_t ahead = ((uintptr_t)dst - (uintptr_t)src) % 4096;
 
-	return bytes > PLD_STRING_BYTES && ahead - 1 < 31;
+	return bytes > PLD_STRING_BYTES && ahead - 1 < 31 && pld_string_crawls;
 }
 
 /* memcpy() in pieces. */
