@@ -76,6 +76,7 @@ static int copy_table(struct sg_table *to_table,
 		sg_dma_address(to) = sg_dma_address(from);
 		sg_dma_len(to) = sg_dma_len(from);
 		to = sg_next(to);
+		cond_resched();
 	}
 	return 0;
 }
@@ -231,9 +232,11 @@ static int export_vmap(struct dma_buf *dmabuf, struct iosys_map *map)
 	pages = kvmalloc_array(export->nr_pages, sizeof(*pages), GFP_KERNEL);
 	if (!pages)
 		return -ENOMEM;
-	for (i = 0; i < export->nr_pages; i++)
+	for (i = 0; i < export->nr_pages; i++) {
 		pages[i] = pfn_to_page(pld_memory_pfn(export->memory,
 						      export->first + i));
+		cond_resched();
+	}
 	vaddr = vmap(pages, export->nr_pages, VM_MAP, PAGE_KERNEL);
 	kvfree(pages);
 	if (!vaddr)
