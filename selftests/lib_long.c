@@ -204,6 +204,8 @@ static int stage_slowly(pld_distributed_tensor *data,
 	slow_memory = mmap(NULL, SLOW_BYTES, PROT_NONE,
 			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	CHECK(slow_memory != MAP_FAILED);
+	/* No other signal ends its sleep. */
+	sigfillset(&slowly.sa_mask);
 	CHECK_EQ(0, sigaction(SIGSEGV, &slowly, NULL));
 	PLD_TRY(pld_tile_init(&tile, slow_memory, PLD_SHAPE(SLOW_BYTES),
 			      PLD_UINT8));
