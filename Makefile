@@ -457,7 +457,7 @@ FORCE:
 #                    can be copied, $(O)/kselftest_install
 #   demo             the allgather in both modes, on memfd and in a virtual
 #                    machine (HOST=1: on this machine's own kernel)
-#   check            every test there is; takes some minutes
+#   check            the tests, on both platforms; takes some minutes
 #   check-debug      all selftests, RUNS=3 times each, on kernels with KASAN,
 #                    lockdep, kmemleak and more (KERNELS="6.12 6.1"), which are
 #                    built first, once
