@@ -19,8 +19,8 @@
 #define PLD_STAGED_LEAST ((size_t)32 << 10)
 
 /*
- * memcpy() to the own memory of a window, of PLD_STAGED_LEAST or more. Any thread may
- * call it.
+ * memcpy() to the own memory of a window, of PLD_STAGED_LEAST or more and less than
+ * PLD_PAST_CACHES, from where all goes past them. Any thread may call it.
  */
 void pld_copy_staged(pld_window_buffer *buffer, void *dst, const void *src,
 		     size_t bytes);

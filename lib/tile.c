@@ -208,8 +208,8 @@ __attribute__((noinline)) static int store_any(const char *op,
 static inline bool is_staged(const pld_tile *tile, const pld_view *to,
 			     size_t bytes)
 {
-	return bytes >= PLD_STAGED_LEAST && !tile->allocated &&
-	       to->kind == PLD_DISTRIBUTED_TENSOR;
+	return bytes >= PLD_STAGED_LEAST && bytes < PLD_PAST_CACHES &&
+	       !tile->allocated && to->kind == PLD_DISTRIBUTED_TENSOR;
 }
 
 int pld_store(const pld_tile *tile, pld_dims offsets, const pld_view *tensor)
