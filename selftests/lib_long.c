@@ -221,6 +221,12 @@ static int stage_slowly(pld_distributed_tensor *data,
 	}
 	CHECK_EQ(0, pld_store(&tile, PLD_AT(0), data));
 	CHECK(atomic_load(staged) != 0);
+	/* After fast ones, too. */
+	atomic_store(staged, -2);
+	CHECK_EQ(0, pld_store(&tile, PLD_AT(0), data));
+	CHECK_EQ(-1, atomic_load(staged));
+	CHECK_EQ(0, pld_store(&tile, PLD_AT(0), data));
+	CHECK_EQ(0, atomic_load(staged));
 	return 0;
 }
 
