@@ -27,9 +27,10 @@
  * A wait for several cells is in the queue once, and a ring for any of them
  * wakes it: so the above holds for each cell.
  *
- * With PLD_WAIT_BELL, a waiter sleeps only while the bell is as its caller read
- * it. What the ringer wrote before it rang needs no look by the kernel: when
- * the caller did not see it, the bell has advanced since, by B with D.
+ * With PLD_WAIT_BELL, a waiter goes to sleep only while the bell is as its caller
+ * read it, and a ring for one of its cells wakes it. What that ringer wrote before
+ * it rang needs no look by the kernel: when the caller did not see it, the bell has
+ * advanced since, by B with D.
  *
  * A watch (watch.h) is in the queue without sleeping: it takes A and B in one,
  * too, when it enters, and looks inside of each wake-up.

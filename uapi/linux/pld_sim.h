@@ -301,8 +301,11 @@ struct pld_sim_condition {
 /**
  * enum pld_sim_wait_flags - kinds of waits
  * @PLD_WAIT_ANY: one condition is enough; without it all must hold
- * @PLD_WAIT_BELL: the wait also ends, with EAGAIN, when the bell of the rank's
- *	doorbell is not @bell of struct pld_sim_wait (any more)
+ * @PLD_WAIT_BELL: before its deadline the wait does not sleep, and ends with
+ *	EAGAIN, where its conditions do not hold and the bell of the rank's
+ *	doorbell is not @bell of struct pld_sim_wait (any more). A ring for another
+ *	cell than the conditions' advances the bell, but wakes no wait that sleeps:
+ *	who is to end one rings for one of its cells.
  */
 enum pld_sim_wait_flags {
 	PLD_WAIT_ANY = 1 << 0,
