@@ -11,7 +11,7 @@
  * 20 to 37 where they do not.
  */
 #define SLOW_NS_PER_LINE 5
-/* One store in as many is timed, while they are fast. */
+/* As many stores are not timed after a fast one. */
 #define UNTIMED 16
 /* And as many go past the caches after a slow one. */
 #define PAST 128

@@ -203,7 +203,8 @@ __attribute__((noinline)) static int store_any(const char *op,
 
 /*
  * Whether a store is one of all that a peer will load: a tile that was allocated holds a
- * piece of who knows how much.
+ * piece of who knows how much. A slice of one, which owns nothing, is not told from a tile
+ * over memory of the caller's; that costs a look at the clock.
  */
 static inline bool is_staged(const pld_tile *tile, const pld_view *to,
 			     size_t bytes)
